@@ -1,0 +1,81 @@
+//! `tenpass cases …`.
+
+use std::path::Path;
+
+use tenpass_bench::bfcl::{self, Category};
+use tenpass_bench::cases::{Suite, show};
+
+use crate::args::tools::{Cases, Import};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Carries out the command.
+pub(crate) fn run(context: &Context, command: &Cases) -> Result<Exit, Failure> {
+    match command {
+        Cases::List { path, format } => {
+            let suite = context.suite(path.cases.as_deref())?;
+            if format.json() {
+                context.printer.json(&show::list_json(&suite))?;
+            } else {
+                context.printer.out(&show::list_text(&suite));
+            }
+            Ok(Exit::Yes)
+        }
+        Cases::Show { id, path, format } => {
+            let suite = context.suite(path.cases.as_deref())?;
+            let case = find(&suite, id)?;
+            if format.json() {
+                context.printer.json(&show::show_json(case))?;
+            } else {
+                context.printer.out(&show::show_text(case));
+            }
+            Ok(Exit::Yes)
+        }
+        Cases::Check { path } => {
+            let suite = context.suite(path.cases.as_deref())?;
+            let families: std::collections::BTreeSet<&str> = suite.cases.iter().map(|case| case.family.as_str()).collect();
+            context.printer.out(&format!("{} cases in {} families, no mistakes", suite.cases.len(), families.len()));
+            Ok(Exit::Yes)
+        }
+        Cases::Import(Import::Bfcl { dir, out, category, check }) => bfcl(context, dir, out.as_deref(), category, *check),
+    }
+}
+
+/// The case with this id, or a failure that names the nearest one.
+pub(crate) fn find<'a>(suite: &'a Suite, id: &str) -> Result<&'a tenpass_bench::cases::Case, Failure> {
+    suite.cases.iter().find(|case| case.id == id).ok_or_else(|| {
+        let failure = Failure::mistake(format!("no case `{id}`"));
+        let near = suite.cases.iter().filter(|case| case.id.contains(id) || id.contains(&case.id)).map(|case| case.id.as_str()).next();
+        match near {
+            Some(near) => failure.hint(format!("did you mean `{near}`?")),
+            None => failure.hint("`tenpass cases list` shows all"),
+        }
+    })
+}
+
+fn bfcl(context: &Context, dir: &Path, out: Option<&Path>, category: &[String], check: bool) -> Result<Exit, Failure> {
+    let failed = |error: bfcl::ImportError| Failure::mistake(&error).hint(error.hint());
+    let categories = if category.is_empty() {
+        Category::DEFAULT.to_vec()
+    } else {
+        category.iter().map(|name| name.parse::<Category>().map_err(Failure::mistake)).collect::<Result<_, _>>()?
+    };
+    if check {
+        let report = bfcl::self_check(dir, &categories).map_err(failed)?;
+        context.printer.out(&report.to_string());
+        for line in report.categories.iter().flat_map(|category| &category.disagreements) {
+            context.printer.note(line);
+        }
+        return Ok(if report.agrees() { Exit::Yes } else { Exit::No });
+    }
+    let Some(out) = out else { return Err(Failure::mistake("--out DIR is needed")) };
+    let imported = bfcl::import(dir, &categories).map_err(failed)?;
+    let files = bfcl::write(&imported, out).map_err(failed)?;
+    let cases: usize = imported.iter().map(|category| category.cases.len()).sum();
+    for note in imported.iter().flat_map(|category| &category.notes) {
+        context.printer.note(&format!("note: {note}"));
+    }
+    context.printer.out(&format!("{cases} cases in {} files in {}", files.len(), out.display()));
+    Ok(Exit::Yes)
+}

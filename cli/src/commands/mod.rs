@@ -1,0 +1,53 @@
+//! One module a command group; each turns arguments into one call and prints what came of it.
+
+mod bench;
+mod calls;
+mod cases;
+mod config;
+mod generate;
+mod models;
+mod prompt;
+mod runs;
+mod table;
+
+use std::future::Future;
+
+use crate::args::{Arguments, Command};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+/// Carries out what was typed.
+pub(crate) fn run(mut arguments: Arguments, printer: &Printer) -> Result<Exit, Failure> {
+    // Commands that need neither folders nor settings must work with a broken configuration.
+    let command = std::mem::replace(&mut arguments.command, Command::Config(crate::args::tools::Config::Default));
+    match command {
+        Command::Completions { shell } => return Ok(generate::completions(shell)),
+        Command::Man { dir } => return generate::man(&dir, *printer),
+        Command::Generate { page } => return Ok(generate::page(page, *printer)),
+        Command::Calls(command) => return calls::run(&command, *printer),
+        Command::Config(crate::args::tools::Config::Default) => return Ok(config::default(*printer)),
+        _ => {}
+    }
+    let flags = if let Command::Bench(command) = &command { bench::flags(command) } else { Vec::new() };
+    let context = Context::new(&arguments, *printer, &flags)?;
+    match command {
+        Command::Bench(command) => asynchronous(bench::run(&context, command))?,
+        Command::Cases(command) => cases::run(&context, &command),
+        Command::Runs(command) => runs::run(&context, &command),
+        Command::Models(command) => models::run(&context, &command),
+        Command::Prompt(command) => asynchronous(prompt::run(&context, &command))?,
+        Command::Config(command) => config::run(&context, &command),
+        Command::Completions { .. } | Command::Man { .. } | Command::Generate { .. } | Command::Calls(_) => Ok(Exit::Yes),
+    }
+}
+
+fn asynchronous<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::bug(format!("cannot start the runtime: {error}")))?;
+    let result = runtime.block_on(work);
+    // Work that a Ctrl-C left behind (a model still loading) must not hold the process.
+    runtime.shutdown_background();
+    Ok(result)
+}

@@ -1,0 +1,106 @@
+//! `tenpass models …`.
+
+use tenpass_catalog::State;
+
+use super::table::{bytes, table};
+use crate::args::TextOrJson;
+use crate::args::tools::Models;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::progress::PullProgress;
+
+/// Carries out the command.
+pub(crate) fn run(context: &Context, command: &Models) -> Result<Exit, Failure> {
+    match command {
+        Models::List { format } => list(context, *format),
+        Models::Pull { names } => pull(context, names),
+        Models::Path { name } => path(context, name),
+        Models::Verify { names, format } => verify(context, names, *format),
+    }
+}
+
+fn word(state: &State) -> String {
+    match state {
+        State::Present { .. } => "here".to_owned(),
+        State::Missing => "-".to_owned(),
+        State::Damaged { reason } => format!("DAMAGED: {reason}"),
+    }
+}
+
+fn list(context: &Context, format: TextOrJson) -> Result<Exit, Failure> {
+    let store = context.store()?;
+    let listed = store.list();
+    if format.json() {
+        context.printer.json(&listed)?;
+        return Ok(Exit::Yes);
+    }
+    let rows: Vec<Vec<String>> = listed
+        .iter()
+        .map(|row| {
+            let state = if row.runs_here { word(&row.state) } else { "not for this machine".to_owned() };
+            vec![row.asset.name.clone(), row.asset.kind.to_string(), bytes(row.asset.size), state, row.asset.licence.clone(), row.asset.description.clone()]
+        })
+        .collect();
+    context.printer.out(&table(&["name", "kind", "size", "state", "licence", "what it is"], &rows, &[2]));
+    Ok(Exit::Yes)
+}
+
+fn pull(context: &Context, names: &[String]) -> Result<Exit, Failure> {
+    let store = context.store()?;
+    for name in names {
+        // A typing mistake in the last name is found before the first download.
+        store.catalog().entry(name)?;
+    }
+    for name in names {
+        if let Some(path) = store.path(name) {
+            context.printer.note(&format!("{name}: already here, {}", path.display()));
+            continue;
+        }
+        store.pull(name, &PullProgress::new(context.printer, name))?;
+    }
+    Ok(Exit::Yes)
+}
+
+fn path(context: &Context, name: &str) -> Result<Exit, Failure> {
+    let store = context.store()?;
+    store.catalog().entry(name)?;
+    let Some(path) = store.path(name) else {
+        return Err(Failure {
+            exit: Exit::Backend,
+            message: format!("{name} is not on this machine"),
+            hint: Some(format!("tenpass models pull {name}")),
+        });
+    };
+    context.printer.out(&path.display().to_string());
+    Ok(Exit::Yes)
+}
+
+fn verify(context: &Context, names: &[String], format: TextOrJson) -> Result<Exit, Failure> {
+    let store = context.store()?;
+    let verified = if names.is_empty() {
+        store.verify_all()
+    } else {
+        names.iter().map(|name| store.verify(name)).collect::<Result<Vec<_>, _>>()?
+    };
+    if format.json() {
+        context.printer.json(&verified)?;
+    } else if verified.is_empty() {
+        context.printer.out("nothing is here yet; `tenpass models pull NAME` fetches a model");
+    } else {
+        let rows: Vec<Vec<String>> = verified
+            .iter()
+            .map(|row| {
+                let state = match &row.state {
+                    State::Present { .. } => "ok".to_owned(),
+                    State::Missing => "missing".to_owned(),
+                    State::Damaged { .. } => word(&row.state),
+                };
+                vec![row.name.clone(), state]
+            })
+            .collect();
+        context.printer.out(&table(&["name", "state"], &rows, &[]));
+    }
+    let whole = verified.iter().all(|row| matches!(row.state, State::Present { .. }));
+    Ok(if whole { Exit::Yes } else { Exit::No })
+}

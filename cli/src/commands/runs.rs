@@ -1,0 +1,342 @@
+//! `tenpass runs …`.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+use tenpass_bench::cases::Case;
+use tenpass_bench::store::{
+    Index, Manifest, PassDetail, PassFilter, PassRow, Run, RunEntry, RunState, list_runs, merge, open_run, regrade,
+};
+use tenpass_report::{ConfigurationFacts, PassView, RunFacts, RunSummary, Style, Summariser, render_csv, render_json, render_table};
+use tenpass_trace::FailureClass;
+
+use super::table::table;
+use crate::args::tools::Runs;
+use crate::args::{Format, TextOrJson};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Which part of a run to show.
+#[derive(Debug, Default)]
+pub(crate) struct Only {
+    pub(crate) case: Option<String>,
+    pub(crate) configuration: Option<String>,
+}
+
+/// Carries out the command.
+pub(crate) fn run(context: &Context, command: &Runs) -> Result<Exit, Failure> {
+    let store = context.runs();
+    match command {
+        Runs::List { format } => list(context, *format),
+        Runs::Show { run, case, pass, configuration, format } => {
+            let run = open_run(&store, run)?;
+            check_names(&run, case.as_deref(), configuration.as_deref())?;
+            let only = Only { case: case.clone(), configuration: configuration.clone() };
+            match pass {
+                Some(pass) => show_pass(context, &run, &only, *pass, *format),
+                None => {
+                    print_summary(context, &run, &only, *format)?;
+                    Ok(Exit::Yes)
+                }
+            }
+        }
+        Runs::Regrade { run, current_cases, path, format } => {
+            let run = open_run(&store, run)?;
+            let suite = if *current_cases { Some(context.suite(path.cases.as_deref())?) } else { None };
+            let report = regrade(&run, suite.as_ref().map(|suite| suite.cases.as_slice()))?;
+            if format.json() {
+                context.printer.json(&report)?;
+                return Ok(Exit::Yes);
+            }
+            for change in &report.changes {
+                let word = |success: Option<bool>| match success {
+                    Some(true) => "right",
+                    Some(false) => "wrong",
+                    None => "INVALID",
+                };
+                let before = change.before.as_ref().map_or("ungraded", |verdict| word(verdict.success));
+                let after = word(change.after.success);
+                let class = change.after.class.map(|class| format!(" ({class})")).unwrap_or_default();
+                context.printer.out(&format!("{} {} pass {}: {before} → {after}{class}", change.case, change.configuration, change.pass));
+            }
+            context.printer.out(&format!(
+                "{}: {} graded, {} changed: {} now right, {} now wrong; {} kept as they were",
+                run.id(), report.graded, report.changed, report.gained, report.lost, report.kept
+            ));
+            Ok(Exit::Yes)
+        }
+        Runs::Merge { runs } => {
+            let parts = runs.iter().map(|query| open_run(&store, query)).collect::<Result<Vec<_>, _>>()?;
+            let merged = merge(&store, &parts)?;
+            context.printer.out(&format!("{} joins {} parts", merged.id(), parts.len()));
+            Ok(Exit::Yes)
+        }
+    }
+}
+
+fn state_word(state: RunState) -> &'static str {
+    match state {
+        RunState::Running => "running or killed",
+        RunState::Complete => "complete",
+        RunState::Interrupted => "interrupted",
+        RunState::Failed => "incomplete",
+    }
+}
+
+fn list(context: &Context, format: TextOrJson) -> Result<Exit, Failure> {
+    let mut entries = list_runs(&context.runs())?;
+    entries.reverse();
+    if format.json() {
+        let rows: Vec<_> = entries
+            .iter()
+            .map(|entry| match &entry.run {
+                Ok(run) => json!({ "id": entry.id, "state": run.manifest().state(), "manifest": run.manifest() }),
+                Err(error) => json!({ "id": entry.id, "error": error.to_string() }),
+            })
+            .collect();
+        context.printer.json(&rows)?;
+        return Ok(Exit::Yes);
+    }
+    if entries.is_empty() {
+        context.printer.out("no runs yet; `tenpass bench tools` makes one");
+        return Ok(Exit::Yes);
+    }
+    let rows: Vec<Vec<String>> = entries.iter().map(row).collect();
+    context.printer.out(&table(&["run", "state", "cases", "passes", "configurations"], &rows, &[2, 3]));
+    Ok(Exit::Yes)
+}
+
+fn row(entry: &RunEntry) -> Vec<String> {
+    match &entry.run {
+        Ok(run) => {
+            let manifest = run.manifest();
+            let ids: Vec<&str> = manifest.configurations.iter().map(|configuration| configuration.id.as_str()).collect();
+            vec![entry.id.clone(), state_word(manifest.state()).to_owned(), manifest.cases.to_string(), manifest.passes.to_string(), ids.join(", ")]
+        }
+        Err(error) => vec![entry.id.clone(), format!("unreadable: {error}")],
+    }
+}
+
+fn check_names(run: &Run, case: Option<&str>, configuration: Option<&str>) -> Result<(), Failure> {
+    if let Some(case) = case {
+        run.case(case)?;
+    }
+    let Some(wanted) = configuration else { return Ok(()) };
+    let ids: Vec<&str> = run.manifest().configurations.iter().map(|configuration| configuration.id.as_str()).collect();
+    if ids.contains(&wanted) {
+        return Ok(());
+    }
+    Err(Failure::mistake(format!("{} has no configuration `{wanted}`", run.id())).hint(format!("it has: {}", ids.join(", "))))
+}
+
+/// Prints a run's numbers.
+pub(crate) fn print_summary(context: &Context, run: &Run, only: &Only, format: Format) -> Result<(), Failure> {
+    let summary = summarise(run, only)?;
+    let text = match format {
+        Format::Json => render_json(&summary).map_err(Failure::bug)?,
+        Format::Csv => render_csv(&summary).map_err(Failure::bug)?,
+        Format::Table => {
+            let style = Style { width: context.printer.width(), color: context.printer.colored(), unicode: true };
+            render_table(&summary, &style)
+        }
+    };
+    context.printer.out(&text);
+    Ok(())
+}
+
+/// A run's numbers from its index; texts are read for the examples only.
+fn summarise(run: &Run, only: &Only) -> Result<RunSummary, Failure> {
+    let manifest = run.manifest();
+    let index = run.index()?;
+    let cases = run.cases()?;
+    let wanted = |id: &str| only.configuration.as_deref().is_none_or(|wanted| wanted == id);
+    let configurations = manifest
+        .configurations
+        .iter()
+        .filter(|configuration| wanted(&configuration.id))
+        .map(|configuration| ConfigurationFacts {
+            label: configuration.id.clone(),
+            model: configuration.spec.clone(),
+            structure: configuration.structure.to_string(),
+            tools: configuration.selection.to_string(),
+            temperature: Some(f64::from(configuration.options.temperature)),
+            context_tokens: configuration.options.context.or(configuration.model.context).map(u64::from),
+        })
+        .collect();
+    let quotes = quotes(run, &index, only)?;
+    let shown_cases = if only.case.is_some() { 1 } else { manifest.cases };
+    let facts = RunFacts {
+        title: format!("bench {}", manifest.bench),
+        run: Some(manifest.id.clone()),
+        passes_per_case: manifest.passes,
+        planned_passes: Some(planned(manifest, shown_cases, only)),
+        elapsed_s: elapsed(manifest),
+    };
+    let mut summariser = Summariser::new(facts, configurations);
+    let filter = PassFilter { case: only.case.clone(), configuration: only.configuration.clone(), ..PassFilter::default() };
+    let ids = index.configurations().to_vec();
+    index.rows(&filter, |row| {
+        let (Some(case), Some(configuration)) = (cases.get(row.case), ids.get(row.configuration)) else { return };
+        let quote = quotes.get(&(row.configuration, row.case, row.pass)).map_or("", String::as_str);
+        summariser.add(&view(row, case, configuration, quote));
+    })?;
+    Ok(summariser.finish())
+}
+
+fn planned(manifest: &Manifest, cases: u64, only: &Only) -> u64 {
+    let configurations = if only.configuration.is_some() { 1 } else { manifest.configurations.len() as u64 };
+    cases * u64::from(manifest.passes) * configurations
+}
+
+fn elapsed(manifest: &Manifest) -> Option<f64> {
+    manifest.elapsed().map(|time| time.as_secs_f64())
+}
+
+fn view<'a>(row: &PassRow, case: &'a Case, configuration: &'a str, quote: &'a str) -> PassView<'a> {
+    PassView {
+        case: &case.id,
+        family: &case.family,
+        language: case.language.as_str(),
+        kind: case.kind.as_str(),
+        configuration,
+        pass: row.pass,
+        success: row.success,
+        class: row.class,
+        recovered: row.recovered,
+        cold: row.cold,
+        first_token_ms: row.first_token_ms,
+        first_call_ms: row.first_call_ms,
+        total_ms: Some(row.total_ms),
+        prompt_tokens: row.prompt_tokens,
+        completion_tokens: row.completion_tokens,
+        output_digest: row.output.cast_unsigned(),
+        quote,
+    }
+}
+
+/// What the model said in the first pass of every failure class, by position.
+fn quotes(run: &Run, index: &Index, only: &Only) -> Result<HashMap<(usize, usize, u32), String>, Failure> {
+    let mut quotes = HashMap::new();
+    for class in FailureClass::ALL {
+        for (position, configuration) in index.configurations().iter().enumerate() {
+            if only.configuration.as_deref().is_some_and(|wanted| wanted != configuration) {
+                continue;
+            }
+            let filter = PassFilter {
+                case: only.case.clone(),
+                configuration: Some(configuration.clone()),
+                class: Some(*class),
+                limit: Some(1),
+                ..PassFilter::default()
+            };
+            for detail in run.passes(&filter)? {
+                let detail = detail?;
+                let case = index.cases().iter().position(|case| *case == detail.pass.case);
+                if let Some(case) = case {
+                    quotes.insert((position, case, detail.pass.pass), quote(&detail));
+                }
+            }
+        }
+    }
+    Ok(quotes)
+}
+
+/// What shows the failure best: the fault, the calls, or the text.
+fn quote(detail: &PassDetail) -> String {
+    if let Some(fault) = &detail.pass.fault {
+        return fault.message.clone();
+    }
+    let calls = detail.outcome.as_ref().map(|outcome| outcome.calls.as_slice()).unwrap_or_default();
+    if calls.is_empty() {
+        return detail.pass.text.clone();
+    }
+    let shown = calls.iter().map(|call| format!("{}({})", call.name, serde_json::Value::Object(call.arguments.clone())));
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+fn show_pass(context: &Context, run: &Run, only: &Only, pass: u32, format: Format) -> Result<Exit, Failure> {
+    let filter = PassFilter { case: only.case.clone(), configuration: only.configuration.clone(), pass: Some(pass), ..PassFilter::default() };
+    let details = run.passes(&filter)?.collect::<Result<Vec<_>, _>>()?;
+    if details.is_empty() {
+        let case = only.case.as_deref().unwrap_or_default();
+        return Err(Failure::mistake(format!("{} has no pass {pass} of {case}", run.id())).hint(format!("passes count from 1 to {}", run.manifest().passes)));
+    }
+    let mut all = Vec::new();
+    for detail in &details {
+        let earlier = run.earlier_attempts(&detail.pass)?;
+        let request = run.request(&detail.pass.request)?;
+        let case = run.case(&detail.pass.case)?;
+        if format == Format::Table {
+            context.printer.out(&pass_text(detail, request.as_ref(), &earlier, &case));
+        } else {
+            all.push(json!({
+                "pass": detail.pass, "outcome": detail.outcome, "request": request, "earlier_attempts": earlier,
+                "expected": case.expect,
+            }));
+        }
+    }
+    if format != Format::Table {
+        context.printer.json(&all)?;
+    }
+    Ok(Exit::Yes)
+}
+
+fn pass_text(
+    detail: &PassDetail,
+    request: Option<&tenpass_bench::store::RequestRecord>,
+    earlier: &[tenpass_bench::store::PassRecord],
+    case: &Case,
+) -> String {
+    let pass = &detail.pass;
+    let mut text = format!("{} · {} · pass {} (attempt {}, seed {})\n", pass.case, pass.configuration, pass.pass, pass.attempt, pass.seed);
+    if let Some(outcome) = &detail.outcome {
+        let verdict = match outcome.success {
+            Some(true) => "RIGHT",
+            Some(false) => "WRONG",
+            None => "INVALID",
+        };
+        let classes: Vec<&str> = outcome.classes.iter().map(|class| class.as_str()).collect();
+        text.push_str(&format!("{verdict}{}{}\n", if classes.is_empty() { "" } else { ": " }, classes.join(", ")));
+        for reason in &outcome.reasons {
+            text.push_str(&format!("  - {reason}\n"));
+        }
+    }
+    text.push_str(&format!("expected: {}\n", tenpass_bench::cases::show::summary(&case.expect)));
+    section(&mut text, "request", &request.map_or_else(
+        || format!("(not stored: {})", pass.request),
+        |record| serde_json::to_string_pretty(&record.request).unwrap_or_default(),
+    ));
+    if !pass.thinking.is_empty() {
+        section(&mut text, "thinking, raw", &pass.thinking);
+    }
+    section(&mut text, "text, raw, before parsing", if pass.text.is_empty() { "(empty)" } else { &pass.text });
+    if !pass.calls.is_empty() {
+        section(&mut text, "structured calls, raw", &serde_json::to_string_pretty(&pass.calls).unwrap_or_default());
+    }
+    let calls = detail.outcome.as_ref().map(|outcome| outcome.calls.as_slice()).unwrap_or_default();
+    section(&mut text, "calls, parsed", &if calls.is_empty() { "(none)".to_owned() } else { serde_json::to_string_pretty(calls).unwrap_or_default() });
+    if let Some(fault) = &pass.fault {
+        section(&mut text, "fault", &format!("{}: {}\nhint: {}", fault.class, fault.message, fault.hint));
+    }
+    for attempt in earlier {
+        let fault = attempt.fault.as_ref().map(|fault| fault.message.clone()).unwrap_or_default();
+        section(&mut text, &format!("attempt {}, repeated", attempt.attempt), &fault);
+    }
+    let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.0} ms"));
+    let tokens = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
+    text.push_str(&format!(
+        "\nfirst token {} · first call {} · end {} · prompt {} tokens ({} cached) · answer {} tokens\n",
+        ms(pass.timings.first_token_ms),
+        ms(detail.outcome.as_ref().and_then(|outcome| outcome.first_call_ms)),
+        ms(Some(pass.timings.total_ms)),
+        tokens(pass.usage.prompt_tokens),
+        tokens(pass.usage.cached_tokens),
+        tokens(pass.usage.completion_tokens),
+    ));
+    text
+}
+
+fn section(text: &mut String, title: &str, body: &str) {
+    text.push_str(&format!("\n── {title}\n{}\n", body.trim_end()));
+}

@@ -1,0 +1,77 @@
+//! What a command reports when it cannot do its work: one line, a hint, an exit code.
+
+use std::fmt::Display;
+
+use tenpass_bench::run::RunError;
+use tenpass_bench::store::StoreError;
+use tenpass_catalog::CatalogError;
+use tenpass_config::ConfigError;
+use tenpass_model::ModelError;
+
+use crate::exit::Exit;
+
+/// A command that failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl Failure {
+    /// The user's mistake.
+    pub(crate) fn mistake(message: impl Display) -> Self {
+        Self { exit: Exit::Mistake, message: message.to_string(), hint: None }
+    }
+
+    /// A bug of this program.
+    pub(crate) fn bug(message: impl Display) -> Self {
+        let hint = "this is a bug in tenpass: please report it with the command line".to_owned();
+        Self { exit: Exit::Bug, message: message.to_string(), hint: Some(hint) }
+    }
+
+    /// The same failure with what to do about it.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// A file that could not be read.
+    pub(crate) fn file(path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::mistake(format!("{}: {error}", path.display()))
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        Self { exit: Exit::Backend, message: error.to_string(), hint: Some(error.hint().to_owned()) }
+    }
+}
+
+impl From<CatalogError> for Failure {
+    fn from(error: CatalogError) -> Self {
+        let exit = match error {
+            CatalogError::Unknown { .. } | CatalogError::Invalid { .. } => Exit::Mistake,
+            _ => Exit::Backend,
+        };
+        Self { exit, message: error.to_string(), hint: Some(error.hint()) }
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Self::mistake(&error).hint(error.hint())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::mistake(&error).hint(error.hint())
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self::mistake(&error).hint(error.hint())
+    }
+}

@@ -1,0 +1,331 @@
+//! Starts passes as their turn comes and listens to how they end.
+//!
+//! One task owns all decisions; each pass is a task of its own that reports over a channel. Only
+//! one configuration works at a time: the next one's turn begins when the last pass of the
+//! previous one has ended, so that they do not slow each other down.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use futures_util::StreamExt;
+use tenpass_model::{ChatEvent, ModelError};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::cases::Case;
+use crate::run::pass::{self, Lane, Limits, Pass, PassEnd, Report};
+use crate::run::schedule::{Turn, schedule};
+use crate::run::{
+    EventSink, PreparedCase, RunEvent, RunOptions, RunPlan, StoppedConfiguration, pass_seed, prepare_case,
+};
+use crate::store::{ConfigurationRecord, Entry, Found, Manifest, Progress, WriterHandle, WriterStopped};
+
+/// Reports that may wait for the coordinator.
+const REPORTS: usize = 64;
+
+/// How the work ended.
+#[derive(Debug, Default)]
+pub(super) struct Ending {
+    pub(super) measured: u64,
+    pub(super) invalid: u64,
+    pub(super) cancelled: bool,
+    pub(super) stopped: Vec<StoppedConfiguration>,
+}
+
+/// What the coordinator knows about a configuration.
+struct Workplace {
+    lane: Arc<Lane>,
+    record: ConfigurationRecord,
+    in_flight: usize,
+    invalid_in_a_row: u32,
+    stopped: bool,
+}
+
+/// The (case, configuration) whose passes are being handed out.
+struct Current {
+    turn: Turn,
+    prepared: Arc<PreparedCase>,
+    /// Passes not handed out yet, with the attempts already made.
+    waiting: std::vec::IntoIter<(u32, u32)>,
+}
+
+pub(super) struct Coordinator<'a> {
+    seed: u64,
+    limits: Limits,
+    give_up_after: u32,
+    warm_up: bool,
+    cases: Vec<Arc<Case>>,
+    workplaces: Vec<Workplace>,
+    progress: Progress,
+    known_requests: HashSet<String>,
+    turns: Box<dyn Iterator<Item = Turn> + Send>,
+    current: Option<Current>,
+    writer: WriterHandle,
+    tasks: JoinSet<()>,
+    sender: mpsc::Sender<Report>,
+    reports: mpsc::Receiver<Report>,
+    sink: &'a dyn EventSink,
+    /// The caller's.
+    interrupt: CancellationToken,
+    /// Ends everything: the caller's wish, or a store that failed.
+    cancel: CancellationToken,
+    ending: Ending,
+}
+
+impl<'a> Coordinator<'a> {
+    #[allow(clippy::too_many_arguments)] // Called once, by `execute`, which has all of these in its hands.
+    pub(super) fn new(
+        plan: &RunPlan,
+        options: &RunOptions,
+        manifest: &Manifest,
+        cases: Vec<Case>,
+        found: Found,
+        writer: WriterHandle,
+        sink: &'a dyn EventSink,
+        interrupt: &CancellationToken,
+    ) -> Self {
+        let cancel = interrupt.child_token();
+        let workplaces = plan.configurations.iter().zip(&manifest.configurations).enumerate();
+        let workplaces = workplaces.map(|(index, (configuration, record))| Workplace {
+            lane: Arc::new(Lane {
+                index,
+                id: configuration.id.clone(),
+                model: Arc::clone(&configuration.model),
+                warm: AtomicBool::new(false),
+                cancel: cancel.child_token(),
+            }),
+            record: ConfigurationRecord { jobs: configuration.jobs.max(1), ..record.clone() },
+            in_flight: 0,
+            invalid_in_a_row: 0,
+            stopped: false,
+        });
+        let (sender, reports) = mpsc::channel(REPORTS);
+        Self {
+            seed: plan.seed,
+            limits: Limits {
+                timeout: plan.timeout,
+                attempts: options.attempts.max(1),
+                retry_pause: options.retry_pause,
+            },
+            give_up_after: options.give_up_after.max(1),
+            warm_up: options.warm_up,
+            turns: Box::new(schedule(cases.len(), plan.configurations.len(), options.cases_per_turn)),
+            cases: cases.into_iter().map(Arc::new).collect(),
+            workplaces: workplaces.collect(),
+            progress: found.progress,
+            known_requests: found.requests,
+            current: None,
+            writer,
+            tasks: JoinSet::new(),
+            sender,
+            reports,
+            sink,
+            interrupt: interrupt.clone(),
+            cancel,
+            ending: Ending::default(),
+        }
+    }
+
+    /// Works until nothing is left, the run is cancelled or the store fails. All pass tasks have
+    /// ended when this returns.
+    pub(super) async fn run(mut self) -> Ending {
+        if self.warm_up {
+            self.warm_up().await;
+        }
+        loop {
+            if self.hand_out().await.is_err() {
+                self.cancel.cancel();
+            }
+            if self.in_flight() == 0 {
+                break;
+            }
+            // Every pass in flight sends a last report, so this cannot wait for ever.
+            if let Some(report) = self.reports.recv().await {
+                self.hear(report);
+            }
+        }
+        while self.tasks.join_next().await.is_some() {}
+        self.ending.cancelled = self.interrupt.is_cancelled();
+        self.ending
+    }
+
+    fn in_flight(&self) -> usize {
+        self.workplaces.iter().map(|workplace| workplace.in_flight).sum()
+    }
+
+    /// Starts passes for as long as the limits allow.
+    async fn hand_out(&mut self) -> Result<(), WriterStopped> {
+        while !self.cancel.is_cancelled() {
+            if self.current.is_none() && !self.next_turn().await? {
+                break;
+            }
+            let Some(current) = &mut self.current else { break };
+            let turn = current.turn;
+            if self.workplaces[turn.configuration].stopped || current.waiting.len() == 0 {
+                self.current = None;
+                continue;
+            }
+            let others_work = self.workplaces.iter().any(|other| {
+                other.lane.index != turn.configuration && other.in_flight > 0
+            });
+            let workplace = &mut self.workplaces[turn.configuration];
+            let free = workplace.record.jobs.saturating_sub(workplace.in_flight);
+            let wanted = current.waiting.len();
+            // Together as far as possible: wait until all fit, if they ever can.
+            let fits = if wanted <= workplace.record.jobs { free >= wanted } else { free > 0 };
+            if others_work || !fits {
+                break;
+            }
+            let batch: Vec<(u32, u32)> = current.waiting.by_ref().take(free).collect();
+            self.start(turn, &batch);
+        }
+        Ok(())
+    }
+
+    /// Takes the next turn that has something to do; false at the end.
+    async fn next_turn(&mut self) -> Result<bool, WriterStopped> {
+        for turn in self.turns.by_ref() {
+            let workplace = &self.workplaces[turn.configuration];
+            if workplace.stopped {
+                continue;
+            }
+            let missing = self.progress.missing(turn.case, turn.configuration);
+            if missing.is_empty() {
+                continue;
+            }
+            let prepared = prepare_case(&self.cases[turn.case], workplace.lane.model.info(), &workplace.record);
+            if self.known_requests.insert(prepared.sha256.clone()) {
+                self.writer.write(Entry::Request(Box::new(prepared.record()))).await?;
+            }
+            self.current = Some(Current { turn, prepared: Arc::new(prepared), waiting: missing.into_iter() });
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Hands `batch` to the model together.
+    fn start(&mut self, turn: Turn, batch: &[(u32, u32)]) {
+        let Some(current) = &self.current else { return };
+        let prepared = Arc::clone(&current.prepared);
+        let case = &self.cases[turn.case];
+        let workplace = &mut self.workplaces[turn.configuration];
+        let seeds: Vec<u64> = batch.iter().map(|(number, _)| pass_seed(self.seed, &case.id, *number)).collect();
+        let requests = seeds.iter().map(|seed| prepared.seeded(*seed)).collect();
+        let started = Instant::now();
+        let streams = workplace.lane.model.start_many(requests);
+        workplace.in_flight += batch.len();
+        let mut streams = streams.into_iter();
+        for ((number, earlier_attempts), seed) in batch.iter().zip(seeds) {
+            let pass = Pass {
+                lane: Arc::clone(&workplace.lane),
+                case_index: turn.case,
+                case: Arc::clone(case),
+                prepared: Arc::clone(&prepared),
+                number: *number,
+                seed,
+                earlier_attempts: *earlier_attempts,
+                limits: self.limits,
+                writer: self.writer.clone(),
+            };
+            // A model that returns fewer streams than requests breaks its contract; the pass that
+            // got none ends like one whose stream ended at once.
+            let stream = streams.next().unwrap_or_else(|| futures_util::stream::empty().boxed());
+            self.tasks.spawn(pass.run(stream, started, self.sender.clone()));
+        }
+        while self.tasks.try_join_next().is_some() {}
+    }
+
+    fn hear(&mut self, report: Report) {
+        match report {
+            Report::AttemptFailed { configuration, case, pass, attempt, error } => {
+                let (case, configuration) = self.names(case, configuration);
+                self.sink.event(&RunEvent::AttemptFailed { case, configuration, pass, attempt, error });
+            }
+            Report::Ended { configuration, case, pass, end } => {
+                self.workplaces[configuration].in_flight -= 1;
+                match end {
+                    PassEnd::Finished { outcome, elapsed, fault } => {
+                        self.ending.measured += 1;
+                        self.ending.invalid += u64::from(outcome.success.is_none());
+                        let (case, configuration_id) = self.names(case, configuration);
+                        self.sink.event(&RunEvent::PassFinished {
+                            case,
+                            configuration: configuration_id,
+                            pass,
+                            success: outcome.success,
+                            class: outcome.class,
+                            elapsed,
+                        });
+                        self.count_faults(configuration, fault);
+                    }
+                    PassEnd::Fatal(error) => self.stop(configuration, error),
+                    PassEnd::Cancelled => {}
+                    PassEnd::StoreFailed => self.cancel.cancel(),
+                }
+            }
+        }
+    }
+
+    fn names(&self, case: usize, configuration: usize) -> (String, String) {
+        (self.cases[case].id.clone(), self.workplaces[configuration].lane.id.clone())
+    }
+
+    /// Gives a configuration up when nothing but faults comes back. A prompt that does not fit is
+    /// the case's affair and says nothing about the next one.
+    fn count_faults(&mut self, configuration: usize, fault: Option<ModelError>) {
+        let workplace = &mut self.workplaces[configuration];
+        match fault {
+            None => workplace.invalid_in_a_row = 0,
+            Some(ModelError::Overflow { .. }) => {}
+            Some(error) => {
+                workplace.invalid_in_a_row += 1;
+                if workplace.invalid_in_a_row >= self.give_up_after {
+                    self.stop(configuration, error);
+                }
+            }
+        }
+    }
+
+    fn stop(&mut self, configuration: usize, error: ModelError) {
+        let workplace = &mut self.workplaces[configuration];
+        if std::mem::replace(&mut workplace.stopped, true) {
+            return;
+        }
+        workplace.lane.cancel.cancel();
+        let id = workplace.lane.id.clone();
+        self.sink.event(&RunEvent::ConfigurationStopped { configuration: id.clone(), error: error.clone() });
+        self.ending.stopped.push(StoppedConfiguration { configuration: id, error });
+    }
+
+    /// Asks every configuration its first missing question for one token, unrecorded.
+    async fn warm_up(&mut self) {
+        for configuration in 0..self.workplaces.len() {
+            let workplace = &self.workplaces[configuration];
+            let case = (0..self.cases.len()).find(|case| !self.progress.missing(*case, configuration).is_empty());
+            let Some(case) = case else { continue };
+            let lane = Arc::clone(&workplace.lane);
+            let mut request = prepare_case(&self.cases[case], lane.model.info(), &workplace.record).request;
+            request.options.max_tokens = 1;
+            let answer = async {
+                let mut stream = lane.model.start(request);
+                while let Some(event) = stream.next().await {
+                    if matches!(event, Ok(ChatEvent::Done(_)) | Err(_)) {
+                        return event.err();
+                    }
+                }
+                None
+            };
+            let fault = tokio::select! {
+                () = self.cancel.cancelled() => return,
+                fault = tokio::time::timeout(self.limits.timeout, answer) => fault.unwrap_or(None),
+            };
+            lane.warm.store(true, Ordering::Relaxed);
+            if let Some(error) = fault.filter(pass::is_fatal) {
+                self.stop(configuration, error);
+            }
+        }
+    }
+}

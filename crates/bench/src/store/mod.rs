@@ -1,0 +1,63 @@
+//! The run store: what was measured, kept in files that anyone can read.
+//!
+//! ```text
+//! runs/<id>/manifest.json    what was measured, on what, with what; one session a process
+//!           cases.jsonl      the cases as they were (one JSON object a line, here and below)
+//!           requests.jsonl   each distinct request once, by sha256, seed zeroed
+//!           passes.jsonl     one line an attempt: raw text, reasoning, calls, timings, fault
+//!           outcomes.jsonl   one line a pass: its grade; can be remade from the two above
+//!           lock             held by the process that writes
+//! runs/index.sqlite          positions and numbers of all passes; can be deleted at any time
+//! ```
+//!
+//! The files are the truth. They are appended to, a line in one write; a line counts once its
+//! newline is there. A pass may have several lines: failed attempts, and answers that `--resume`
+//! got after a fault. Its result is the last line with `final`, and the outcome with the same
+//! `attempt`. Nothing is ever rewritten except the manifest and, by a re-grade, the outcomes, both
+//! by renaming a complete file over the old one.
+//!
+//! Readers accept newer minor format versions and refuse newer major ones; writers refuse both.
+
+mod clock;
+mod environment;
+mod error;
+mod id;
+mod index;
+mod index_update;
+pub(crate) mod lines;
+mod lock;
+mod manifest;
+mod merge;
+mod progress;
+mod record;
+mod regrade;
+mod run;
+mod session;
+mod summary;
+mod writer;
+
+pub use clock::timestamp;
+pub use environment::{GitState, Host};
+pub use error::StoreError;
+pub use index::{Index, PassFilter, PassRow};
+pub use manifest::{
+    Arguments, ConfigurationRecord, Digests, FormatVersion, Manifest, Regraded, RunState, Session, StoppedRecord,
+};
+pub use merge::merge;
+pub use record::{End, Fault, OutcomeRecord, PassRecord, PassTimings, RequestRecord};
+pub use regrade::{GradeChange, RegradeReport, Verdict, regrade};
+pub use run::{PassDetail, Passes, Run, RunEntry, list_runs, open_run};
+pub use summary::{Cell, ConfigurationSummary, Quantiles, Summary};
+
+pub(crate) use progress::Progress;
+pub(crate) use record::sha256_hex;
+pub(crate) use session::{Found, WritableRun, differences};
+pub(crate) use writer::{Entry, RunWriter, WriterHandle, WriterStopped};
+
+/// File names within a run's folder.
+pub(crate) const CASES: &str = "cases.jsonl";
+pub(crate) const REQUESTS: &str = "requests.jsonl";
+pub(crate) const PASSES: &str = "passes.jsonl";
+pub(crate) const OUTCOMES: &str = "outcomes.jsonl";
+/// File name within the store's folder.
+pub(crate) const INDEX: &str = "index.sqlite";
