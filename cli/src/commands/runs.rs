@@ -160,7 +160,8 @@ fn summarise(run: &Run, only: &Only) -> Result<RunSummary, Failure> {
             model: configuration.spec.clone(),
             structure: configuration.structure.to_string(),
             tools: configuration.selection.to_string(),
-            temperature: Some(f64::from(configuration.options.temperature)),
+            // Through its decimal form: 0.3 and not 0.30000001192092896.
+            temperature: configuration.options.temperature.to_string().parse().ok(),
             context_tokens: configuration.options.context.or(configuration.model.context).map(u64::from),
         })
         .collect();

@@ -1,5 +1,8 @@
 //! A run that was ended at any moment and resumed has the passes of one that was not.
 
+// The lint's exception for tests does not cover their helpers.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 mod common;
 
 use std::fs;
@@ -181,7 +184,10 @@ fn another_setting_is_refused_by_name_and_changes_nothing() {
     changed.configurations[1].options.temperature = 0.75;
     changed.seed = 8;
     let temperature = serde_json::to_string(&whole_plan().configurations[1].options.temperature).unwrap();
-    refuse(changed, &format!("configuration b options temperature: {temperature} in the run, 0.75 now; seed: 7 in the run, 8 now"));
+    refuse(
+        changed,
+        &format!("configuration b options temperature: {temperature} in the run, 0.75 now; seed: 7 in the run, 8 now"),
+    );
     let mut changed = whole_plan();
     changed.configurations.pop();
     refuse(changed, "configurations: a, b in the run, a now");

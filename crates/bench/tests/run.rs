@@ -1,5 +1,8 @@
 //! How the runner orders, repeats, gives up and cancels, shown with a fake model.
 
+// The lint's exception for tests does not cover their helpers.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 mod common;
 
 use std::sync::atomic::Ordering;
@@ -264,7 +267,9 @@ async fn first_calls_are_timed_in_both_channels() {
 async fn plans_that_measure_nothing_are_refused() {
     let store = tempfile::tempdir().unwrap();
     let model = || configuration(Arc::new(FakeModel::by_seed("a")), 1);
-    for bad in [plan(0, 1, vec![model()]), plan(1, 0, vec![model()]), plan(1, 1, vec![]), plan(1, 1, vec![model(), model()])] {
+    for bad in
+        [plan(0, 1, vec![model()]), plan(1, 0, vec![model()]), plan(1, 1, vec![]), plan(1, 1, vec![model(), model()])]
+    {
         let error = run(bad, options(store.path())).await.unwrap_err();
         assert!(matches!(error, RunError::Plan(_)), "{error}");
     }

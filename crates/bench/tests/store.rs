@@ -1,5 +1,8 @@
 //! Finding, splitting, joining, re-grading and indexing stored runs.
 
+// The lint's exception for tests does not cover their helpers.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
 mod common;
 
 use std::fs;
@@ -158,7 +161,9 @@ async fn filters_choose_passes() {
         pass: Some(3),
         ..PassFilter::default()
     };
-    check(one, &|found| (found.pass.case.as_str(), found.pass.configuration.as_str(), found.pass.pass) == ("case-1", "b", 3));
+    check(one, &|found| {
+        (found.pass.case.as_str(), found.pass.configuration.as_str(), found.pass.pass) == ("case-1", "b", 3)
+    });
     check(PassFilter { success: Some(false), ..everything.clone() }, &|found| {
         found.outcome.as_ref().unwrap().success == Some(false)
     });

@@ -12,6 +12,7 @@
 mod check;
 mod docs;
 mod layers;
+mod perf;
 mod run;
 mod setup;
 mod shell;
@@ -29,6 +30,8 @@ cargo dev COMMAND: set up, test and measure tenpass
   check             format, layers, clippy, generated pages
   ci                check, then test
   check-layers      hold crates/dev/src/layers.rs against the workspace
+  perf engine       the bench on the embedded engine against llama-server (--cases N, --passes N)
+  perf harness      overhead, memory and start-up of the harness itself
   docs [--check]    write the generated pages, or say which is out of date
 
 Models go to the folder that `tenpass config show` prints (TENPASS_HOME moves it).
@@ -67,6 +70,8 @@ fn dispatch(words: &[String]) -> anyhow::Result<()> {
         ("check", []) => check::run(&workspace),
         ("ci", []) => check::run(&workspace).and_then(|()| run::test(&workspace, &[])),
         ("check-layers", []) => layers::run(&workspace),
+        ("perf", [what, rest @ ..]) if what == "engine" => perf::engine(&workspace, rest),
+        ("perf", [what]) if what == "harness" => perf::harness(&workspace),
         ("docs", []) => docs::run(&workspace, docs::Mode::Write),
         ("docs", [flag]) if flag == "--check" => docs::run(&workspace, docs::Mode::Check),
         _ => Err(Stop::user(format!("no command `{}`\n\n{HELP}", words.join(" "))).into()),

@@ -62,7 +62,7 @@ impl EmbeddedModel {
         let config = NetworkConfig::from_gguf(&gguf)?;
         let tokenizer = Arc::new(Tokenizer::from_gguf(&gguf)?);
         let template = Arc::new(ChatTemplate::from_gguf(&gguf, &tokenizer)?);
-        let grammars = GrammarFactory::new(Arc::clone(&tokenizer))?;
+        let grammars = GrammarFactory::new(Arc::clone(&tokenizer));
         let weights = Weights::load(&gguf, &config)?;
         let context = context_length(&gguf, &config, options.context)?;
         let sha256 = match &options.sha256 {

@@ -49,7 +49,7 @@ impl Imported {
     pub fn to_toml(&self) -> String {
         let comment = format!(
             "Imported from the Berkeley Function Calling Leaderboard, category {}.\n\
-             Data: Copyright the Gorilla LLM team, Apache License 2.0. Generated; do not edit.",
+             Data by the Gorilla LLM team, UC Berkeley, under the Apache License 2.0. Generated; do not edit.",
             self.category
         );
         to_toml(&self.category.family(), &comment, &self.cases)

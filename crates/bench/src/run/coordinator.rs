@@ -5,7 +5,7 @@
 //! previous one has ended, so that they do not slow each other down.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -95,6 +95,7 @@ impl<'a> Coordinator<'a> {
                 id: configuration.id.clone(),
                 model: Arc::clone(&configuration.model),
                 warm: AtomicBool::new(false),
+                first_case: OnceLock::new(),
                 cancel: cancel.child_token(),
             }),
             record: ConfigurationRecord { jobs: configuration.jobs.max(1), ..record.clone() },
@@ -168,9 +169,8 @@ impl<'a> Coordinator<'a> {
                 self.current = None;
                 continue;
             }
-            let others_work = self.workplaces.iter().any(|other| {
-                other.lane.index != turn.configuration && other.in_flight > 0
-            });
+            let others_work =
+                self.workplaces.iter().any(|other| other.lane.index != turn.configuration && other.in_flight > 0);
             let workplace = &mut self.workplaces[turn.configuration];
             let free = workplace.record.jobs.saturating_sub(workplace.in_flight);
             let wanted = current.waiting.len();

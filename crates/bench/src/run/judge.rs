@@ -52,11 +52,8 @@ fn parse_and_grade(pass: &PassRecord, case: &Case, offered: &[ToolDefinition]) -
 
 fn answered(pass: &PassRecord, graded: Grade) -> OutcomeRecord {
     // A call in the text cannot act before the text has ended.
-    let first_call_ms = if graded.calls.is_empty() {
-        None
-    } else {
-        pass.timings.first_call_ms.or(pass.timings.text_end_ms)
-    };
+    let first_call_ms =
+        if graded.calls.is_empty() { None } else { pass.timings.first_call_ms.or(pass.timings.text_end_ms) };
     OutcomeRecord {
         case: pass.case.clone(),
         configuration: pass.configuration.clone(),

@@ -1,6 +1,6 @@
 //! One pass: attempts until there is an answer, each one recorded raw before it is judged.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -43,6 +43,9 @@ pub(super) struct Lane {
     pub(super) model: Arc<dyn ChatModel>,
     /// Whether the configuration has begun an answer in this process.
     pub(super) warm: AtomicBool,
+    /// The first case it was asked in this process: only its passes can be cold. An engine that
+    /// takes every pass at once would otherwise have nothing but cold ones.
+    pub(super) first_case: OnceLock<usize>,
     pub(super) cancel: CancellationToken,
 }
 
@@ -90,7 +93,8 @@ impl Pass {
         let mut made = 0;
         loop {
             made += 1;
-            let cold = !self.lane.warm.load(Ordering::Relaxed);
+            let first_case = *self.lane.first_case.get_or_init(|| self.case_index);
+            let cold = first_case == self.case_index && !self.lane.warm.load(Ordering::Relaxed);
             let began = SystemTime::now();
             let on_first_token = || self.lane.warm.store(true, Ordering::Relaxed);
             let name = &self.lane.model.info().spec;

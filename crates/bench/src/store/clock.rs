@@ -44,14 +44,14 @@ mod tests {
         ] {
             assert_eq!(timestamp(UNIX_EPOCH + Duration::from_secs(seconds)), text);
         }
-        assert_eq!(compact(UNIX_EPOCH + Duration::from_secs(951_782_400)), "20000229-000000");
+        assert_eq!(compact(UNIX_EPOCH + Duration::from_secs(951_782_401)), "20000229-000001");
     }
 
     #[test]
     fn durations_are_read_back_to_the_millisecond() {
         let from = timestamp(UNIX_EPOCH + Duration::from_millis(1_709_251_199_250));
-        let to = timestamp(UNIX_EPOCH + Duration::from_millis(1_709_251_200_000));
-        assert_eq!(between(&from, &to), Some(Duration::from_millis(750)));
+        let to = timestamp(UNIX_EPOCH + Duration::from_millis(1_709_251_200_001));
+        assert_eq!(between(&from, &to), Some(Duration::from_millis(751)));
         assert_eq!(between(&to, &from), None);
         assert_eq!(between("yesterday", &to), None);
     }

@@ -123,7 +123,8 @@ mod tests {
         assert_eq!(GitState::of(folder.path()), None);
         let run = |arguments: &[&str]| {
             let identity = ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "commit.gpgsign=false"];
-            let done = Command::new("git").arg("-C").arg(folder.path()).args(identity).args(arguments).output().unwrap();
+            let done =
+                Command::new("git").arg("-C").arg(folder.path()).args(identity).args(arguments).output().unwrap();
             assert!(done.status.success(), "{done:?}");
         };
         run(&["init", "-q"]);

@@ -194,9 +194,8 @@ impl Index {
                 "SELECT offset, length FROM earlier WHERE run = ?1 AND configuration = ?2 AND case_position = ?3
                  AND pass = ?4 ORDER BY attempt",
             )?;
-            let rows = statement.query_map(params![self.run, configuration, case, pass], |row| {
-                Ok(place(row.get(0)?, row.get(1)?))
-            })?;
+            let rows = statement
+                .query_map(params![self.run, configuration, case, pass], |row| Ok(place(row.get(0)?, row.get(1)?)))?;
             rows.collect::<Result<Vec<_>, _>>()
         };
         read().map_err(|error| self.error(error))

@@ -89,11 +89,7 @@ fn up_to_date(
 fn mark(connection: &Connection, run: i64, column: &str) -> rusqlite::Result<Mark> {
     let query = format!("SELECT {column}_file, {column}_bytes, {column}_lines FROM run WHERE id = ?1");
     connection.query_row(&query, [run], |row| {
-        Ok(Mark {
-            file: row.get(0)?,
-            bytes: row.get::<_, i64>(1)? as u64,
-            lines: row.get::<_, i64>(2)? as u64,
-        })
+        Ok(Mark { file: row.get(0)?, bytes: row.get::<_, i64>(1)? as u64, lines: row.get::<_, i64>(2)? as u64 })
     })
 }
 
@@ -169,7 +165,8 @@ impl Indexer<'_> {
              SELECT run, configuration, case_position, pass, attempt, offset, length FROM pass
              WHERE run = ?1 AND configuration = ?2 AND case_position = ?3 AND pass = ?4",
         )?;
-        let mut earlier = self.transaction.prepare("INSERT OR REPLACE INTO earlier VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+        let mut earlier =
+            self.transaction.prepare("INSERT OR REPLACE INTO earlier VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
         let mut insert = self.transaction.prepare(
             "INSERT OR REPLACE INTO pass (run, configuration, case_position, pass, attempt, offset, length, cold,
                  settled, first_token_ms, total_ms, prompt_tokens, cached_tokens, completion_tokens, output)

@@ -74,7 +74,8 @@ impl LineReader {
     /// The next complete line, without its newline; `None` at the end or before a torn line.
     pub(crate) fn next(&mut self) -> Result<Option<(Place, &[u8])>, StoreError> {
         self.buffer.clear();
-        let count = self.input.read_until(b'\n', &mut self.buffer).map_err(|error| StoreError::read(&self.path, error))?;
+        let count =
+            self.input.read_until(b'\n', &mut self.buffer).map_err(|error| StoreError::read(&self.path, error))?;
         if self.buffer.pop_if(|byte| *byte == b'\n').is_none() {
             return Ok(None);
         }
@@ -200,10 +201,8 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), StoreError> 
         file.write_all(bytes)?;
         file.sync_all()
     });
-    written
-        .and_then(|()| std::fs::rename(&partial, path))
-        .map_err(|error| {
-            let _ = std::fs::remove_file(&partial);
-            StoreError::write(path, error)
-        })
+    written.and_then(|()| std::fs::rename(&partial, path)).map_err(|error| {
+        let _ = std::fs::remove_file(&partial);
+        StoreError::write(path, error)
+    })
 }

@@ -216,7 +216,8 @@ impl Manifest {
 
     /// Time spent in all sessions that ended in order.
     pub fn elapsed(&self) -> Option<std::time::Duration> {
-        let ended = self.sessions.iter().filter_map(|session| session.finished.as_deref().map(|end| (&session.started, end)));
+        let ended =
+            self.sessions.iter().filter_map(|session| session.finished.as_deref().map(|end| (&session.started, end)));
         let spent: Vec<_> = ended.filter_map(|(started, end)| clock::between(started, end)).collect();
         (!spent.is_empty()).then(|| spent.iter().sum())
     }

@@ -82,10 +82,7 @@ impl Progress {
     }
 }
 
-fn walk(
-    path: &Path,
-    mut each: impl FnMut(&Path, Place, &[u8]) -> Result<(), StoreError>,
-) -> Result<(), StoreError> {
+fn walk(path: &Path, mut each: impl FnMut(&Path, Place, &[u8]) -> Result<(), StoreError>) -> Result<(), StoreError> {
     if let Some(mut reader) = LineReader::open(path)? {
         while let Some((place, bytes)) = reader.next()? {
             each(path, place, bytes)?;
@@ -111,14 +108,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    fn slot(
-        &self,
-        path: &Path,
-        place: Place,
-        case: &str,
-        configuration: &str,
-        pass: u32,
-    ) -> Result<usize, StoreError> {
+    fn slot(&self, path: &Path, place: Place, case: &str, configuration: &str, pass: u32) -> Result<usize, StoreError> {
         let bad = |what: String| StoreError::line(path, place.number, format!("the run has no {what}"));
         let case = self.cases.get(case).ok_or_else(|| bad(format!("case `{case}`")))?;
         let configuration =

@@ -8,13 +8,13 @@ use std::time::SystemTime;
 
 use tenpass_trace::{FailureClass, ToolDefinition};
 
-use serde::Serialize;
 use crate::cases::{self, Case};
 use crate::run::{GRADER_VERSION, judge, offered_tools};
 use crate::store::manifest::Regraded;
 use crate::store::record::{OutcomeRecord, PassRecord};
 use crate::store::run::Passes;
 use crate::store::{Manifest, OUTCOMES, PassDetail, PassFilter, Run, StoreError, WritableRun, clock};
+use serde::Serialize;
 
 /// Changes a report lists in full; all are counted.
 const LISTED_CHANGES: usize = 1_000;

@@ -4,6 +4,8 @@
 
 // Each test binary uses its own part of this, and none of them exports it.
 #![allow(dead_code, unreachable_pub)]
+// Helpers may unwrap as tests may, and return what a stream carries.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::unnecessary_wraps, clippy::format_push_string)]
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

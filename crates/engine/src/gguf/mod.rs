@@ -56,11 +56,6 @@ impl Gguf {
         &self.path
     }
 
-    /// Size of the file in bytes.
-    pub(crate) fn length(&self) -> u64 {
-        self.length
-    }
-
     /// A reader of its own, so that tensors can be read from several threads.
     pub(crate) fn reader(&self) -> Result<BufReader<File>, ModelError> {
         let file = File::open(&self.path).map_err(|error| self.error(error))?;

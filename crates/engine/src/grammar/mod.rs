@@ -61,8 +61,8 @@ impl Compiled {
 
 impl GrammarFactory {
     /// Nothing is built yet.
-    pub(crate) fn new(tokenizer: Arc<Tokenizer>) -> Result<Self, ModelError> {
-        Ok(Self { tokenizer, parsers: OnceLock::new(), compiled: Mutex::default() })
+    pub(crate) fn new(tokenizer: Arc<Tokenizer>) -> Self {
+        Self { tokenizer, parsers: OnceLock::new(), compiled: Mutex::default() }
     }
 
     /// The state at the start of an answer that must satisfy `schema`.

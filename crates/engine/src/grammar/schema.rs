@@ -56,10 +56,14 @@ fn bound(schema: &mut Map<String, Value>, uses_any: &mut bool) {
         match value {
             value if ONE.contains(&keyword.as_str()) => bound_value(value, uses_any),
             Value::Array(items) if LISTS.contains(&keyword.as_str()) => {
-                items.iter_mut().for_each(|item| bound_value(item, uses_any));
+                for item in items {
+                    bound_value(item, uses_any);
+                }
             }
             Value::Object(entries) if MAPS.contains(&keyword.as_str()) => {
-                entries.values_mut().for_each(|entry| bound_value(entry, uses_any));
+                for entry in entries.values_mut() {
+                    bound_value(entry, uses_any);
+                }
             }
             _ => {}
         }

@@ -67,6 +67,7 @@ fn method(state: &State<'_, '_>, value: &Value, name: &str, arguments: &[Value])
 }
 
 /// `indent(width=4, first=False, blank=False)`; unlike minijinja's it keeps a line end at the end.
+#[allow(clippy::needless_pass_by_value)] // minijinja hands arguments over by value
 fn indent(
     text: &str,
     width: Option<Value>,
@@ -106,6 +107,7 @@ fn length(value: &Value) -> Result<usize, Error> {
 }
 
 /// `tojson(ensure_ascii=False, indent=None, separators=None, sort_keys=False)`.
+#[allow(clippy::needless_pass_by_value)] // minijinja hands arguments over by value
 fn tojson(value: &Value, indent: Option<Value>, options: Kwargs) -> Result<Value, Error> {
     let mut style = Style::default();
     let indent = match indent {
@@ -117,10 +119,9 @@ fn tojson(value: &Value, indent: Option<Value>, options: Kwargs) -> Result<Value
         Some(indent) => indent.as_str().map(str::to_owned),
         None => None,
     };
-    if let Some(separators) = options.get::<Option<Vec<Cow<'_, str>>>>("separators")? {
-        if let [item, key] = separators.as_slice() {
-            (style.item_separator, style.key_separator) = (item.to_string(), key.to_string());
-        }
+    let separators = options.get::<Option<Vec<Cow<'_, str>>>>("separators")?;
+    if let Some([item, key]) = separators.as_deref() {
+        (style.item_separator, style.key_separator) = (item.to_string(), key.to_string());
     }
     style.sort_keys = options.get::<Option<bool>>("sort_keys")?.unwrap_or(false);
     style.ensure_ascii = options.get::<Option<bool>>("ensure_ascii")?.unwrap_or(false);

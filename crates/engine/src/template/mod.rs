@@ -163,8 +163,8 @@ impl ChatTemplate {
             // Some templates refuse some conversations (two calls in one message) or some tools
             // (no description); the toolkit's own form takes them all. Calls first: the part
             // before them then stays the same.
-            let calls = Support { calls: false, results: false, ..self.support.clone() };
-            let tools = Support { tools: false, ..calls.clone() };
+            let calls = Support { calls: false, results: false, ..self.support };
+            let tools = Support { tools: false, ..calls };
             for support in [calls, tools] {
                 rendered = rendered.or_else(|error| self.render_with(&support, request, guarding).map_err(|_| error));
             }

@@ -23,11 +23,12 @@ pub(super) const STOPS: &[&str] = &["\nUser:", "\nAssistant:"];
 pub(super) fn render(conversation: &Conversation) -> String {
     let mut text = String::new();
     for (role, content) in conversation.turns() {
-        match role {
-            "system" => text.push_str(&format!("{}\n\n", content.trim())),
-            "assistant" => text.push_str(&format!("Assistant: {}\n", content.trim())),
-            _ => text.push_str(&format!("User: {}\n", content.trim())),
-        }
+        let (speaker, end) = match role {
+            "system" => ("", "\n\n"),
+            "assistant" => ("Assistant: ", "\n"),
+            _ => ("User: ", "\n"),
+        };
+        text.extend([speaker, content.trim(), end]);
     }
     text.push_str("Assistant:");
     text

@@ -1,6 +1,6 @@
 //! What a template can do, found by rendering it with sentinels.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tenpass_trace::ToolCall;
 
 use super::ChatTemplate;
@@ -40,7 +40,8 @@ impl CallIds {
 }
 
 /// What the template renders itself.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(clippy::struct_excessive_bools)] // independent findings, not a state
 pub(super) struct Support {
     /// A message with the role `system`.
     pub(super) system: bool,
@@ -90,8 +91,7 @@ impl Support {
         }
         let with_call = |string: bool| {
             let mut messages = base.clone();
-            let id =
-                support.call_ids.id(&ToolCall { id: None, name: TOOL.to_owned(), arguments: Default::default() }, 0);
+            let id = support.call_ids.id(&ToolCall { id: None, name: TOOL.to_owned(), arguments: Map::new() }, 0);
             if let Value::Array(messages) = &mut messages {
                 messages.push(assistant(&id, string));
                 messages.push(json!({ "role": "tool", "name": TOOL, "tool_call_id": id, "content": RESULT }));

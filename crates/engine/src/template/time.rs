@@ -77,9 +77,8 @@ impl Moment {
                 Some('p') => text.push_str(if hour < 12 { "AM" } else { "PM" }),
                 Some('Z') => text.push_str("UTC"),
                 Some('z') => text.push_str("+0000"),
-                Some('%') => text.push('%'),
+                Some('%') | None => text.push('%'),
                 Some(other) => text.extend(['%', other]),
-                None => text.push('%'),
             }
         }
         text

@@ -13,14 +13,16 @@ pub(super) enum Units {
     Characters(HashMap<char, u32>),
 }
 
+/// Pair of tokens → (rank, merged token).
+pub(super) type Merges = HashMap<(u32, u32), (u32, u32)>;
+
 /// A BPE vocabulary.
 pub(super) struct Bpe {
     pub(super) pretokenizer: Pretokenizer,
     pub(super) units: Units,
     /// Token of each single byte.
-    pub(super) bytes: [Option<u32>; 256],
-    /// Pair of tokens → (rank, merged token).
-    pub(super) merges: HashMap<(u32, u32), (u32, u32)>,
+    pub(super) bytes: Box<[Option<u32>; 256]>,
+    pub(super) merges: Merges,
     /// Words that are a token as a whole, whatever the merges say.
     pub(super) words: HashMap<Box<str>, u32>,
 }

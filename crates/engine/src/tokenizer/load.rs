@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use tenpass_model::ModelError;
 
-use super::bpe::{Bpe, Units, byte_to_char};
+use super::bpe::{Bpe, Merges, Units, byte_to_char};
 use super::pretokenizer::Pretokenizer;
 use super::sentencepiece::SentencePiece;
 use super::special::Markers;
@@ -158,7 +158,7 @@ impl<'a> Vocabulary<'a> {
     }
 
     /// Ranks by pair. A merge whose parts or result are not tokens can never happen.
-    fn merges(&self, gguf: &Gguf) -> Result<HashMap<(u32, u32), (u32, u32)>, ModelError> {
+    fn merges(&self, gguf: &Gguf) -> Result<Merges, ModelError> {
         let key = "tokenizer.ggml.merges";
         let lines = gguf.optional_strings(key)?.ok_or_else(|| gguf.error(format!("metadata `{key}` is missing")))?;
         let mut merges = HashMap::with_capacity(lines.len());
@@ -201,8 +201,8 @@ impl<'a> Vocabulary<'a> {
             .map(|((text, _), id)| (*text, id))
     }
 
-    fn bytes(&self, name: impl Fn(u8) -> String) -> [Option<u32>; 256] {
-        std::array::from_fn(|byte| self.ids.get(name(byte as u8).as_str()).copied())
+    fn bytes(&self, name: impl Fn(u8) -> String) -> Box<[Option<u32>; 256]> {
+        Box::new(std::array::from_fn(|byte| self.ids.get(name(byte as u8).as_str()).copied()))
     }
 
     /// The id under `tokenizer.ggml.<name>_token_id`; one outside the vocabulary counts as absent.
@@ -252,7 +252,6 @@ impl<'a> Vocabulary<'a> {
             eos,
             ends,
             add_bos,
-            add_eos: flag("add_eos_token")?.unwrap_or(false),
             space_prefix: flag("add_space_prefix")?.unwrap_or(sentencepiece),
         })
     }

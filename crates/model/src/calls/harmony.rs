@@ -48,7 +48,7 @@ fn head_start(source: &Source<'_>, from: usize, message: usize) -> usize {
     // Words of a head whose first token is missing: `assistant`, a recipient, a tool's name.
     loop {
         let before = part[..start].trim_end();
-        let word_start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let word_start = before.char_indices().rfind(|(_, c)| c.is_whitespace()).map_or(0, |(at, c)| at + c.len_utf8());
         let word = &before[word_start..];
         let of_head = matches!(word, "assistant" | "commentary" | "json" | "code")
             || word.starts_with("to=")
@@ -131,6 +131,19 @@ fn say(answer: &mut String, text: &str) {
             answer.push('\n');
         }
         answer.push_str(text);
+    }
+}
+
+/// Where the words of a head that stand in front of a bare recipient begin.
+pub(super) fn head_words_before(text: &str, at: usize) -> usize {
+    let mut start = at;
+    loop {
+        let before = text[..start].trim_end();
+        let word = ["assistant", "commentary", "analysis"].iter().find(|word| before.ends_with(**word));
+        match word {
+            Some(word) => start = before.len() - word.len(),
+            None => return start,
+        }
     }
 }
 

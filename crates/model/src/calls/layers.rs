@@ -61,9 +61,11 @@ pub(super) fn run(source: &Source<'_>, declared: Option<Shape>) -> Layered {
         Lead::BareLine => surroundings.are_live(source.text, &found.range),
         Lead::Marker | Lead::Object => false,
     });
-    let hits = before_observation(source, hits);
+    let (hits, observation) = before_observation(source, hits);
     if !hits.is_empty() {
-        return Layered { unknown, ..Layered::of(hits, &everything) };
+        let mut layered = Layered { unknown, ..Layered::of(hits, &everything) };
+        layered.removed.extend(observation.map(|start| start..source.text.len()));
+        return layered;
     }
     let mut fenced = in_fences(source, declared, &everything);
     fenced.unknown = unknown;
@@ -71,13 +73,13 @@ pub(super) fn run(source: &Source<'_>, declared: Option<Shape>) -> Layered {
 }
 
 /// Without what follows an `Observation:` that the model made up itself.
-fn before_observation(source: &Source<'_>, mut hits: Vec<Found>) -> Vec<Found> {
+fn before_observation(source: &Source<'_>, mut hits: Vec<Found>) -> (Vec<Found>, Option<usize>) {
     let first = hits.iter().find(|found| found.piece.shape == Shape::React).map(|found| found.range.end);
     let observation = first.and_then(|end| source.find("\nObservation:", end.saturating_sub(1)));
     if let Some(end) = observation {
         hits.retain(|found| found.range.start < end);
     }
-    hits
+    (hits, observation)
 }
 
 fn pick(found: &[Found], accept: impl Fn(&Found) -> bool) -> Vec<Found> {

@@ -474,7 +474,8 @@ impl<'a> Reader<'a> {
         if raw.bytes().any(|byte| byte < b' ') && self.dialect == Dialect::Json {
             self.repair("raw line break in a string");
         }
-        let decoded = literal::decode(raw, key);
+        let is_key = place == Place::Key;
+        let decoded = if is_key { literal::decode_words(raw) } else { literal::decode(raw, key) };
         if decoded.repaired {
             self.repair("backslashes kept");
         }

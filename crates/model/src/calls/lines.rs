@@ -18,7 +18,7 @@ pub(super) struct LineCall {
 
 /// The call that starts at `at`, the first character of a line that is no blank.
 pub(super) fn call(source: &Source<'_>, at: usize) -> Option<LineCall> {
-    if let Some(piece) = functionary(source, at).or_else(|| react(source, at)).or_else(|| using_tool(source, at)) {
+    if let Some(piece) = react(source, at).or_else(|| using_tool(source, at)) {
         return Some(LineCall { piece, led: true });
     }
     let piece = match source.byte(at)? {
@@ -28,6 +28,13 @@ pub(super) fn call(source: &Source<'_>, at: usize) -> Option<LineCall> {
     }?;
     let known = !matches!(piece.meaning, Meaning::Unknown(_) | Meaning::Data);
     (known && ends_line(source, piece.end)).then_some(LineCall { piece, led: false })
+}
+
+/// A list of calls, or Gemma's notation, behind a sentence and at the end of the text.
+pub(super) fn at_end(source: &Source<'_>, at: usize) -> Option<Piece> {
+    let piece = python::list(source, at).or_else(|| gemma::call(source, at))?;
+    let known = !matches!(piece.meaning, Meaning::Unknown(_) | Meaning::Data);
+    (known && source.rest(piece.end).trim().is_empty()).then_some(piece)
 }
 
 /// Nothing but punctuation up to the end of the line.
@@ -117,6 +124,15 @@ fn react(source: &Source<'_>, at: usize) -> Option<Piece> {
         piece.shape = Shape::React;
         return Some(piece);
     }
+    // Cohere's: a fence with a list of calls.
+    if let (body, true) = after_fence(source, start) {
+        let mut piece =
+            piece::json(source, body, None, Setting::MARKED).filter(|piece| piece.meaning != Meaning::Data)?;
+        let close = source.skip_blank(piece.end);
+        piece.end = if source.starts(close, "```") { close + 3 } else { piece.end };
+        piece.shape = Shape::CommandR;
+        return Some(piece);
+    }
     let (written, stop) = quoted_name(source, start)?;
     let tool = source.tools.get_qualified(written)?;
     if !ends_line(source, stop) {
@@ -140,7 +156,7 @@ fn react(source: &Source<'_>, at: usize) -> Option<Piece> {
     Some(piece)
 }
 
-/// `Action Input: attic`: the value of the only parameter.
+/// `Action Input: attic`: the value of the only parameter, or of the only required one.
 fn plain_input(source: &Source<'_>, tool: &tenpass_trace::ToolDefinition, at: usize) -> Piece {
     let line = source.rest(at).lines().next().unwrap_or("");
     let end = at + line.len();
@@ -150,7 +166,8 @@ fn plain_input(source: &Source<'_>, tool: &tenpass_trace::ToolDefinition, at: us
         return no_arguments(source, tool, end, Shape::React);
     }
     let names = objects::parameter_names(tool);
-    let [only] = names.as_slice() else {
+    let needed: Vec<&str> = objects::required(tool).collect();
+    let (([only], _) | (_, [only])) = (names.as_slice(), needed.as_slice()) else {
         return Piece::new(Meaning::Unparseable(tool.name.clone()), end, Shape::React);
     };
     let value = super::arguments::from_text(tool, only, text, source.work);

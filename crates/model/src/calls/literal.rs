@@ -38,7 +38,8 @@ fn path_start(raw: &str, key: Option<&str>) -> Option<usize> {
         at = colon + 2;
         let starts_word = colon >= 1 && (colon == 1 || !bytes[colon - 2].is_ascii_alphanumeric());
         let drive = starts_word && bytes[colon - 1].is_ascii_alphabetic();
-        if !drive || bytes.get(at).is_none_or(|next| *next == b'\\') {
+        let names = |next: &u8| next.is_ascii_alphanumeric() || matches!(next, b'_' | b'.' | b'$' | b'%' | b'(');
+        if !drive || !bytes.get(at).is_some_and(names) {
             continue;
         }
         if is_path(&raw[at - 1..], key, bytes[colon - 1]) {
@@ -121,7 +122,7 @@ fn unicode_escape(text: &str) -> (char, Option<usize>) {
 }
 
 /// Decodes escapes word by word: a word with something that is no escape is literal as a whole.
-fn decode_words(raw: &str) -> Decoded {
+pub(super) fn decode_words(raw: &str) -> Decoded {
     let mut decoded = Decoded { text: String::with_capacity(raw.len()), repaired: false };
     for word in raw.split_inclusive(char::is_whitespace) {
         if has_invalid_escape(word) {

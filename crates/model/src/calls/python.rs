@@ -31,10 +31,17 @@ pub(super) fn call(source: &Source<'_>, at: usize) -> Option<Piece> {
     Some(Arguments::read(source, tool, name_stop + 1))
 }
 
+/// Where the arguments of a call of no tool end, if they can be read: `at` is its bracket.
+fn end_of_unknown(source: &Source<'_>, at: usize, name: &str) -> Option<usize> {
+    let nobody = ToolDefinition::new(name, "");
+    let mut arguments = Arguments::new(source, &nobody, at + 1);
+    (arguments.list() == State::Complete).then_some(arguments.at)
+}
+
 /// The argument list of one call while it is read.
 struct Arguments<'s, 'a> {
     source: &'s Source<'a>,
-    tool: &'a ToolDefinition,
+    tool: &'s ToolDefinition,
     at: usize,
     named: Map<String, Value>,
     positional: Vec<Value>,
@@ -42,8 +49,12 @@ struct Arguments<'s, 'a> {
 }
 
 impl<'s, 'a> Arguments<'s, 'a> {
-    fn read(source: &'s Source<'a>, tool: &'a ToolDefinition, at: usize) -> Piece {
-        let mut arguments = Self { source, tool, at, named: Map::new(), positional: Vec::new(), notes: Vec::new() };
+    fn new(source: &'s Source<'a>, tool: &'s ToolDefinition, at: usize) -> Self {
+        Self { source, tool, at, named: Map::new(), positional: Vec::new(), notes: Vec::new() }
+    }
+
+    fn read(source: &'s Source<'a>, tool: &'s ToolDefinition, at: usize) -> Piece {
+        let mut arguments = Self::new(source, tool, at);
         let state = arguments.list();
         let shape = if arguments.is_object_call() { Shape::FunctionCall } else { Shape::Line };
         let end = arguments.at;
@@ -179,13 +190,27 @@ impl<'s, 'a> Arguments<'s, 'a> {
 
 /// Several calls one after another: separated by commas, semicolons, blanks or lines.
 ///
-/// `print(lamp(…))` and `result = lamp(…)` count when `code` says that this is program text.
+/// `print(lamp(…))` and `result = lamp(…)` count in program text.
 pub(super) fn sequence(source: &Source<'_>, at: usize, code: bool) -> Option<Piece> {
+    let around = if code { Around::Code } else { Around::Text };
+    sequence_in(source, at, around)
+}
+
+/// What calls stand in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Text,
+    Code,
+    /// A list: a call of no tool in it is skipped.
+    List,
+}
+
+fn sequence_in(source: &Source<'_>, at: usize, around: Around) -> Option<Piece> {
     let mut all: Option<Piece> = None;
     let mut at = at;
     loop {
         let start = skip_separators(source, at);
-        let (inner, wrapped) = if code { skip_code(source, start) } else { (start, false) };
+        let (inner, wrapped) = if around == Around::Code { skip_code(source, start) } else { (start, false) };
         let Some(mut piece) = call(source, inner) else { break };
         let is_call = matches!(piece.meaning, Meaning::Calls(_));
         if wrapped && is_call {
@@ -194,6 +219,18 @@ pub(super) fn sequence(source: &Source<'_>, at: usize, code: bool) -> Option<Pie
         }
         at = piece.end;
         let unknown = matches!(piece.meaning, Meaning::Unknown(_));
+        if let Meaning::Unknown(name) = &piece.meaning
+            && around == Around::List
+            && let Some(end) = end_of_unknown(source, at, name)
+        {
+            piece.end = end;
+            at = end;
+            match &mut all {
+                None => all = Some(piece),
+                Some(whole) => whole.append(piece),
+            }
+            continue;
+        }
         match &mut all {
             None => all = Some(piece),
             // A word with a bracket after the calls is where prose or other code begins.
@@ -232,9 +269,10 @@ fn skip_code(source: &Source<'_>, at: usize) -> (usize, bool) {
 /// `[lamp(room="attic"), lamp(room="hall")]`; also without the closing bracket at the end.
 pub(super) fn list(source: &Source<'_>, at: usize) -> Option<Piece> {
     let first = (source.byte(at) == Some(b'[')).then(|| source.skip_blank(at + 1))?;
-    let mut found = sequence(source, first, false)?;
+    let mut found = sequence_in(source, first, Around::List)?;
     found.shape = Shape::Pythonic;
-    if !matches!(found.meaning, Meaning::Calls(_)) || found.trouble.is_some() {
+    let whole = found.trouble.as_ref().is_none_or(|trouble| matches!(trouble, Meaning::Unknown(_)));
+    if !matches!(found.meaning, Meaning::Calls(_) | Meaning::Unknown(_)) || !whole {
         return Some(found);
     }
     let close = source.skip_blank(found.end);

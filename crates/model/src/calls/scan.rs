@@ -67,7 +67,8 @@ pub(super) fn scan(source: &Source<'_>, readers: Readers) -> Scan {
     let mut line_start = true;
     while at < bytes.len() {
         let byte = bytes[at];
-        if readers.fences && line_start && matches!(byte, b'`' | b'~') {
+        // Also in the middle of a line, where models open one after a colon.
+        if readers.fences && (byte == b'`' || (line_start && byte == b'~')) {
             if let Some(fence) = fences::fence_at(source.text, at) {
                 at = fence.range.end;
                 scan.fences.push(fence);
@@ -105,7 +106,11 @@ fn recognise(source: &Source<'_>, at: usize, line_start: bool, readers: Readers)
         return None;
     }
     let found = |lead, piece: Piece| Found { range: at..piece.end, lead, piece };
-    if line_start && readers.lines {
+    if source.starts(at, ">>>") {
+        return lines::functionary(source, at).map(|piece| found(Lead::Marker, piece));
+    }
+    let starts_line = line_start && !source.byte(at).is_some_and(|byte| byte.is_ascii_whitespace());
+    if starts_line && readers.lines {
         if let Some(LineCall { piece, led }) = lines::call(source, at) {
             return Some(found(if led { Lead::Line } else { Lead::BareLine }, piece));
         }
@@ -119,9 +124,15 @@ fn recognise(source: &Source<'_>, at: usize, line_start: bool, readers: Readers)
         b'[' if source.starts(at, "[TOOL_CALLS]") => wrappers::call(source, at).map(marker),
         b'[' if source.rest(at)[1..].trim_start().starts_with('{') => object(source, at),
         b'{' => object(source, at),
-        b'>' if source.starts(at, ">>>") => lines::functionary(source, at).map(marker),
         b'f' if starts_word(source, at) => lines::functools(source, at).map(marker),
-        b't' => harmony::bare_recipient(source, at).map(marker),
+        b't' => harmony::bare_recipient(source, at).map(|piece| Found {
+            range: harmony::head_words_before(source.text, at)..piece.end,
+            lead: Lead::Marker,
+            piece,
+        }),
+        b'[' | b'c' if readers.lines && follows_sentence(source, at) => {
+            lines::at_end(source, at).map(|piece| found(Lead::BareLine, piece))
+        }
         _ => None,
     }
 }
@@ -130,6 +141,12 @@ fn recognise(source: &Source<'_>, at: usize, line_start: bool, readers: Readers)
 fn without_orphans(source: &Source<'_>, mut piece: Piece) -> Piece {
     piece.end = wrappers::skip_orphans(source, piece.end);
     piece
+}
+
+/// Behind the end of a sentence, or a colon, on the same line.
+fn follows_sentence(source: &Source<'_>, at: usize) -> bool {
+    let before = source.text[..at].trim_end_matches(' ');
+    before.len() < at && before.ends_with(['.', '!', '?', ':', '…'])
 }
 
 fn starts_word(source: &Source<'_>, at: usize) -> bool {

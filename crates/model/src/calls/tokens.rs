@@ -67,6 +67,7 @@ const ORPHANS: &[&str] = &[
     "</invoke>",
     "[ARGS]",
     "[CALL_ID]",
+    ">>>all\n",
     "<tool_response>",
     "</tool_response>",
     "</think>",
@@ -169,7 +170,7 @@ fn strip(text: &str, kept: &[Range<usize>], token: impl Fn(&str, usize) -> Optio
     let mut copied = 0;
     let mut at = 0;
     let mut leaked = false;
-    while let Some(offset) = text[at..].find(['<', '[']) {
+    while let Some(offset) = text[at..].find(['<', '[', '>']) {
         let start = at + offset;
         at = start + 1;
         if is_inside(kept, start) {

@@ -26,7 +26,9 @@ impl Decode for OllamaDecoder {
             return Ok(());
         }
         self.lines.push(bytes);
-        while let Some(line) = self.lines.next_line()? {
+        // What follows the last line is nobody's business, not even when it is garbage.
+        while !self.done {
+            let Some(line) = self.lines.next_line()? else { break };
             self.line(&line, events)?;
         }
         Ok(())
@@ -189,8 +191,9 @@ mod tests {
 
     #[test]
     fn nothing_counts_after_the_end() {
-        let bytes = format!("{ANSWER}\n{ANSWER}\n");
-        let events = run(OllamaDecoder::default(), &[bytes.as_bytes()]).unwrap();
+        let mut bytes = format!("{ANSWER}\n{ANSWER}\n").into_bytes();
+        bytes.extend(b"\xff\n");
+        let events = run(OllamaDecoder::default(), &[&bytes]).unwrap();
         assert_eq!(events.iter().filter(|event| matches!(event, ChatEvent::Done(_))).count(), 1);
         assert!(matches!(events.last(), Some(ChatEvent::Done(_))));
     }

@@ -420,3 +420,27 @@ fn edge_prose_around_embedded_calls() {
     let tagged = plain(&format!("Sure!\n<tool_call>{object}</tool_call>\nDone."));
     assert_eq!((calls(&tagged), tagged.text.as_str()), (on(), "Sure!\n\nDone."));
 }
+
+#[test]
+fn edge_a_list_with_a_call_of_no_tool_keeps_the_others() {
+    for text in [
+        "[lamp(on=True), fridge(x={\"name\":\"ping\",\"arguments\":{}})]",
+        "[fridge(x=1), lamp(on=True)]",
+        r#"[{"name":"lamp","arguments":{"on":true}},{"name":"fridge","arguments":{"x":1}}]"#,
+        r#"<tool_call>{"name":"fridge","arguments":{}}</tool_call><tool_call>{"name":"lamp","arguments":{"on":true}}</tool_call>"#,
+    ] {
+        assert_eq!(calls(&plain(text)), on(), "{text}");
+    }
+}
+
+#[test]
+fn edge_behind_a_sentence_at_the_end() {
+    for text in [
+        "Sure. [lamp(on=True)]",
+        "Sure: call:lamp{on:true}",
+        "Sure:```json\n{\"name\":\"lamp\",\"arguments\":{\"on\":true}}\n```",
+    ] {
+        let parsed = plain(text);
+        assert_eq!((calls(&parsed), parsed.text.trim_end_matches([':', '.'])), (on(), "Sure"), "{text}");
+    }
+}

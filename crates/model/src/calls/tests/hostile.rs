@@ -17,7 +17,7 @@ fn work_factor(text: &str) -> usize {
 
 #[test]
 fn hostile_repetitions_cost_a_bounded_amount_of_reading() {
-    const SIZE: usize = 1 << 20;
+    const SIZE: usize = 1 << 17;
     // The budget stops readers at 64; one reading that was under way may overshoot it.
     const LIMIT: usize = 66;
     for unit in [
@@ -74,6 +74,14 @@ fn hostile_repetitions_cost_a_bounded_amount_of_reading() {
         let text = unit.repeat(SIZE / unit.len());
         let factor = work_factor(&text);
         assert!(factor <= LIMIT, "'{}': {factor} bytes read per byte", unit.escape_debug());
+    }
+}
+
+#[test]
+fn hostile_megabytes_cost_a_bounded_amount_of_reading() {
+    for unit in ["{", "<tool_call>"] {
+        let factor = work_factor(&unit.repeat((1 << 20) / unit.len()));
+        assert!(factor <= 66, "'{unit}': {factor} bytes read per byte");
     }
 }
 

@@ -78,6 +78,8 @@ fn shape_07_functionary() {
     check(">>>lamp\n{\"room\":\"attic\"}>>>lamp\n{\"room\":\"hall\"}", Shape::Functionary, &attic_and_hall());
     let with_text = plain("Turning it on.>>>lamp\n{\"on\":true}");
     assert_eq!((calls(&with_text), with_text.text.as_str()), (on(), "Turning it on."));
+    let all = plain(">>>all\nTurning it on.>>>lamp\n{\"on\":true}");
+    assert_eq!((calls(&all), all.text.as_str()), (on(), "Turning it on."));
 }
 
 #[test]
@@ -237,6 +239,8 @@ fn shape_18_harmony() {
     ] {
         check(text, Shape::Harmony, &on());
     }
+    let stripped = plain("assistantcommentary to=functions.lamp json{\"on\":true}");
+    assert_eq!((calls(&stripped), stripped.text.as_str()), (on(), ""));
     let whole = "<|channel|>analysis<|message|>Maybe {\"name\":\"ping\",\"arguments\":{}}.<|end|><|start|>assistant<|channel|>commentary<|message|>Turning it on.<|end|><|start|>assistant<|channel|>commentary to=functions.lamp <|constrain|>json<|message|>{\"on\":true}<|call|>";
     let parsed = run(whole, Some("harmony"), FinishReason::Stop);
     assert_eq!((calls(&parsed), parsed.class, parsed.text.as_str()), (on(), None, "Turning it on."));
@@ -264,6 +268,8 @@ fn shape_19_command_r() {
         Shape::CommandR,
         &on(),
     );
+    let older = "Action: ```json\n[{\"tool_name\":\"lamp\",\"parameters\":{\"on\":true}}]\n```";
+    check(older, Shape::CommandR, &on());
 }
 
 #[test]

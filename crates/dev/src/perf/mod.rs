@@ -1,0 +1,32 @@
+//! `cargo dev perf …`: speed and memory as ratios from one run on one machine.
+//!
+//! Machines are shared and noisy, so nothing here passes or fails by the clock, and every figure
+//! stands beside its peer's from the same minutes. Results are printed and written to
+//! `target/perf/NAME.json`.
+
+mod engine;
+mod harness;
+mod measure;
+
+use serde_json::Value;
+
+use crate::shell::Workspace;
+
+/// `perf engine`.
+pub(crate) fn engine(workspace: &Workspace, arguments: &[String]) -> anyhow::Result<()> {
+    save(workspace, "engine", &engine::run(workspace, arguments)?)
+}
+
+/// `perf harness`.
+pub(crate) fn harness(workspace: &Workspace) -> anyhow::Result<()> {
+    save(workspace, "harness", &harness::run(workspace)?)
+}
+
+fn save(workspace: &Workspace, name: &str, value: &Value) -> anyhow::Result<()> {
+    let folder = workspace.target.join("perf");
+    std::fs::create_dir_all(&folder)?;
+    let path = folder.join(format!("{name}.json"));
+    std::fs::write(&path, serde_json::to_string_pretty(value)?)?;
+    println!("written to target/perf/{name}.json");
+    Ok(())
+}
