@@ -129,17 +129,23 @@ impl LlamaServer {
         server
     }
 
-    fn healthy(&self) -> bool {
-        let request = "GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
+    fn get(&self, path: &str) -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+        stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n").as_bytes())?;
         let mut answer = String::new();
-        let ask = || -> std::io::Result<String> {
-            let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
-            stream.set_read_timeout(Some(Duration::from_secs(2)))?;
-            stream.write_all(request.as_bytes())?;
-            stream.read_to_string(&mut answer)?;
-            Ok(answer)
-        };
-        ask().is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
+        stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    }
+
+    fn healthy(&self) -> bool {
+        self.get("/health").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
+    }
+
+    /// How many of its slots compute an answer; the server was started with `--slots`.
+    pub fn busy_slots(&self) -> usize {
+        let answer = self.get("/slots").expect("the server answers");
+        answer.matches("\"is_processing\":true").count()
     }
 
     /// The SPEC of its model.

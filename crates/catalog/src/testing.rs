@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -124,12 +125,17 @@ pub(crate) fn bytes(count: usize) -> Vec<u8> {
     (0..count).map(|index| (index * 31 + index / 251) as u8).collect()
 }
 
-/// Writes a shell script that plays a client program.
+/// Writes a shell script that plays a client program. Another process writes it: were it open for writing
+/// here while another test forks, the child would hold it open and the script could not be started.
 pub(crate) fn script(folder: &Path, name: &str, body: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
-    let path = folder.join(name);
-    std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut child = Command::new("/bin/sh")
+        .args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(folder.join(name))
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    write!(child.stdin.take().unwrap(), "#!/bin/sh\n{body}\n").unwrap();
+    assert!(child.wait().unwrap().success());
 }
 
 /// Writes a wheel with these members.

@@ -234,7 +234,7 @@ mod tests {
             project: Some(parse("tenpass.toml", project)),
             user: Some(parse("config.toml", user)),
             environment: variables.iter().map(|(name, word)| ((*name).to_owned(), OsString::from(word))).collect(),
-            working: PathBuf::from("/work-folder"),
+            working: PathBuf::from("/elsewhere"),
             ..Layers::default()
         }
     }
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn folders_of_words_count_from_the_working_folder() {
         let resolved = layers("", "", &[]).flag("runs.dir", "out").unwrap().resolve().unwrap();
-        assert_eq!(resolved.settings.runs_dir, Some(PathBuf::from("/work-folder/out")));
+        assert_eq!(resolved.settings.runs_dir, Some(PathBuf::from("/elsewhere/out")));
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub struct EngineCounters {
     pub answer_tokens: AtomicU64,
     /// Prompt tokens asked for, over all passes.
     pub prompt_tokens: AtomicU64,
+    /// Passes in the batch at this moment.
+    pub active: AtomicU64,
 }
 
 /// Passes with one history.
@@ -91,6 +93,7 @@ impl Scheduler {
         let mut open = true;
         while open || !waiting.is_empty() || !active.is_empty() {
             if active.is_empty() && waiting.is_empty() {
+                self.counters.active.store(0, Ordering::Relaxed);
                 match jobs.recv() {
                     Ok(job) => waiting.push_back(job),
                     Err(_) => break,
@@ -111,6 +114,8 @@ impl Scheduler {
                 group.passes.retain(|pass| !pass.events.is_closed());
                 !group.passes.is_empty()
             });
+            let passes: usize = active.iter().map(|group| group.passes.len()).sum();
+            self.counters.active.store(passes as u64, Ordering::Relaxed);
             if let Err(error) = self.step(&mut active) {
                 for pass in active.drain(..).flat_map(|group| group.passes) {
                     pass.events.fail(error.clone());

@@ -71,7 +71,7 @@ mod tests {
             "embedded:smollm2-135m",
             "ollama:gemma4:12b",
             "openai:http://127.0.0.1:8080/v1#name",
-            "replay:/tmp/a.jsonl",
+            "replay:answers/a.jsonl",
         ] {
             assert_eq!(text.parse::<ModelSpec>().unwrap().to_string(), text);
         }

@@ -24,10 +24,8 @@ pub(crate) fn notes(summary: &RunSummary) -> Vec<String> {
 
 fn unfinished(summary: &RunSummary) -> Option<String> {
     let planned = summary.facts.planned_passes?;
-    // An INVALID pass is re-run, so only scored ones count as done.
-    let scored: u64 = summary.configurations.iter().map(|configuration| configuration.rate.total).sum();
-    (scored < planned).then(|| {
-        format!("{} of {} passes are scored: the rates below are preliminary", grouped(scored), grouped(planned))
+    (summary.passes < planned).then(|| {
+        format!("{} of {} passes have run: the rates are preliminary", grouped(summary.passes), grouped(planned))
     })
 }
 

@@ -121,7 +121,8 @@ impl Summariser {
         Self { facts, configurations, index: HashMap::new(), cases: Vec::new(), passes: 0 }
     }
 
-    /// Counts one pass. A configuration that was not announced is added at the end.
+    /// Counts one pass, which is the last attempt at it: a fault that a re-run mended is no longer one.
+    /// A configuration that was not announced is added at the end.
     pub fn add(&mut self, pass: &PassView<'_>) {
         self.passes += 1;
         let configuration = self.configuration(pass.configuration);

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use crate::hypergeometric::Hypergeometric;
-use crate::special::ln_choose;
 use crate::tally::{Pair, Tally};
 
 /// Two Fisher p-values that differ by less than this, relatively, are one value.
@@ -21,10 +20,18 @@ pub fn boschloo(before: Tally, after: Tally) -> f64 {
     if before.is_empty() || after.is_empty() {
         return 1.0;
     }
-    let one_sided = if before.total().saturating_add(after.total()) > UNCONDITIONAL_UP_TO { fisher } else { one_sided };
-    let up = one_sided(before, after);
-    let down = one_sided(after, before);
-    (2.0 * up.min(down)).min(1.0)
+    let (up, down) = (fisher(before, after), fisher(after, before));
+    if before.total().saturating_add(after.total()) > UNCONDITIONAL_UP_TO {
+        return (2.0 * up.min(down)).min(1.0);
+    }
+    let (likely, other) = if up <= down {
+        ((before, after, up), (after, before, down))
+    } else {
+        ((after, before, down), (before, after, up))
+    };
+    let smaller = one_sided(likely, f64::INFINITY);
+    // The other side is a supremum: once any rate lifts it above, it cannot be the smaller one.
+    (2.0 * smaller.min(one_sided(other, smaller))).min(1.0)
 }
 
 /// [`boschloo`] of every pair. Equal tables, which are most of them at ten passes, are worked out once.
@@ -42,35 +49,59 @@ fn fisher(before: Tally, after: Tally) -> f64 {
     shuffled.upper_tails()[(after.passed() - shuffled.first) as usize].min(1.0)
 }
 
-/// sup over the common rate of P(a table at least as much in favour of "after is better").
-fn one_sided(before: Tally, after: Tally) -> f64 {
-    let observed = fisher(before, after);
+/// sup over the common rate of P(a table at least as much in favour of "after is better"), where
+/// `observed` is Fisher's p of the table. Stops early, with a lower bound, once that exceeds `enough`.
+fn one_sided((before, after, observed): (Tally, Tally, f64), enough: f64) -> f64 {
     let total = before.total() + after.total();
     // Given s successes in all, the tables at least as extreme form an upper tail. Its conditional
     // probability is the largest attainable Fisher p that does not exceed the observed one.
-    let ln_terms: Vec<f64> = (0..=total)
+    let tails: Vec<f64> = (0..=total)
         .map(|s| {
             let tails = Hypergeometric::new(before.total(), after.total(), s).upper_tails();
-            let tail = tails.into_iter().find(|tail| *tail <= observed * (1.0 + TIE)).unwrap_or(0.0);
-            tail.ln() + ln_choose(total, s)
+            tails.into_iter().find(|tail| *tail <= observed * (1.0 + TIE)).unwrap_or(0.0)
         })
         .collect();
-    maximise(|rate| probability(&ln_terms, rate), total).min(1.0)
+    let ratios: Vec<f64> = (0..total).map(|s| f64::from(total - s) / f64::from(s + 1)).collect();
+    let function = |rate: f64| mean_tail(&tails, &ratios, rate);
+    let pooled = f64::from(before.passed() + after.passed()) / f64::from(total);
+    let first = function(pooled);
+    if first > enough { first } else { maximise(function, total).min(1.0) }
 }
 
-/// Σ over s of exp(`ln_terms`\[s\]) · rate^s (1 − rate)^(N − s).
-fn probability(ln_terms: &[f64], rate: f64) -> f64 {
-    let total = (ln_terms.len() - 1) as f64;
-    if rate <= 0.0 || rate >= 1.0 {
-        let end = if rate <= 0.0 { 0 } else { ln_terms.len() - 1 };
-        return ln_terms[end].exp();
+/// The mean of `tails`\[s\] when s is binomial with this rate. `ratios` are those of neighbouring
+/// binomial coefficients.
+fn mean_tail(tails: &[f64], ratios: &[f64], rate: f64) -> f64 {
+    /// A term this much smaller than the largest cannot matter.
+    const NEGLIGIBLE: f64 = 1e-22;
+    let total = ratios.len();
+    if rate <= 0.0 {
+        return tails[0];
     }
-    // Terms further than ten standard deviations from the mean are below 1e-20.
-    let (mean, reach) = (total * rate, 10.0 * (total * rate * (1.0 - rate)).sqrt() + 12.0);
-    let first = (mean - reach).max(0.0) as usize;
-    let last = ((mean + reach) as usize).min(ln_terms.len() - 1);
-    let (ln_rate, ln_rest) = (rate.ln(), (-rate).ln_1p());
-    (first..=last).map(|s| (ln_terms[s] + s as f64 * ln_rate + (total - s as f64) * ln_rest).exp()).sum()
+    if rate >= 1.0 {
+        return tails[total];
+    }
+    let odds = rate / (1.0 - rate);
+    let mode = (((total + 1) as f64 * rate) as usize).min(total);
+    let (mut weights, mut sum) = (1.0, tails[mode]);
+    let mut term = 1.0;
+    for s in mode..total {
+        term *= ratios[s] * odds;
+        weights += term;
+        sum += term * tails[s + 1];
+        if term < NEGLIGIBLE {
+            break;
+        }
+    }
+    term = 1.0;
+    for s in (0..mode).rev() {
+        term /= ratios[s] * odds;
+        weights += term;
+        sum += term * tails[s];
+        if term < NEGLIGIBLE {
+            break;
+        }
+    }
+    sum / weights
 }
 
 /// The maximum of a smooth function on \[0, 1\] whose features are about 1/√`scale` wide.

@@ -5,6 +5,11 @@ use std::io::{BufReader, Read, Seek};
 
 /// Arrays of arrays deeper than this are an attack, not a model.
 const MAX_ARRAY_DEPTH: u32 = 4;
+/// Most elements of an array: twice the largest vocabulary. Parsed, an element takes many times
+/// its stored size.
+const MAX_ARRAY_ELEMENTS: u64 = 1 << 24;
+/// Most bytes of all metadata.
+const MAX_METADATA_BYTES: u64 = 1 << 28;
 /// Most dimensions a GGML tensor has.
 const MAX_DIMENSIONS: u32 = 4;
 
@@ -26,6 +31,9 @@ pub(super) fn check<R: Read + Seek>(reader: &mut BufReader<R>, length: u64) -> R
     let entries = walk.u64("the number of metadata entries")?;
     for index in 0..entries {
         walk.metadata_entry(index, entries)?;
+        if walk.position > MAX_METADATA_BYTES {
+            return Err(format!("the metadata is larger than {MAX_METADATA_BYTES} bytes; it is damaged"));
+        }
     }
     let mut names = HashSet::new();
     for index in 0..tensors {
@@ -129,9 +137,11 @@ impl<R: Read + Seek> Walk<'_, R> {
         }
         let kind = self.u32(what)?;
         let count = self.u64(what)?;
+        if count > MAX_ARRAY_ELEMENTS.min(self.remaining()) {
+            return Err(format!("{what} announces {count} elements; it is damaged"));
+        }
         if let Some(bytes) = scalar_bytes(kind) {
-            let total = count.checked_mul(bytes).ok_or_else(|| self.truncated(what))?;
-            return self.skip(total, what);
+            return self.skip(count * bytes, what);
         }
         for _ in 0..count {
             self.value(kind, depth + 1, what)?;

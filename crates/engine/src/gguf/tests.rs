@@ -108,3 +108,13 @@ proptest! {
         let _outcome = open(&bytes);
     }
 }
+
+#[test]
+fn an_array_that_cannot_be_is_refused_before_it_is_allocated() {
+    let good = sample();
+    let key = good.windows(5).position(|window| window == b"types").unwrap();
+    let mut bytes = good;
+    // key, value type (4 bytes), element type (4 bytes), count
+    bytes[key + 13..key + 21].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    assert!(reason(&bytes).contains("`types` (entry 6 of 7) announces 1099511627776 elements"), "{}", reason(&bytes));
+}

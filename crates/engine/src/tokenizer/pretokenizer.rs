@@ -82,8 +82,8 @@ impl Pretokenizer {
             "afmoe" => vec![thousands(r"\d+")?, matches(ASIAN)?, words(DEEPSEEK)?],
             "deepseek-llm" => vec![
                 matches(r"[\r\n]")?,
-                // The cased letters that the original lists one by one; Georgian is not among them.
-                matches(r"\s?[\p{Lu}\p{Ll}\p{Lt}&&[^\x{10D0}-\x{10FF}]]+")?,
+                // The cased letters that the original lists one by one: without Armenian and Georgian.
+                matches(r"\s?[\p{Lu}\p{Ll}\p{Lt}&&[^\x{0560}-\x{0588}\x{10D0}-\x{10FF}]]+")?,
                 matches(r"\s?[!-/:-~！-／：-～‘-‟\u{3000}-。]+")?,
                 matches(r"\s+$")?,
                 matches(r"[一-龥\u{0800}-一가-\u{d7ff}]+")?,

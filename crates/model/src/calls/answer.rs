@@ -287,6 +287,8 @@ fn prose(plain: &str, layered: &Layered) -> (String, bool) {
     }
     copy(at, plain.len(), &mut text);
     let (text, orphans) = tokens::strip_markers(&text, &kept);
+    // The word that a fence would have had.
+    let text = if !layered.removed.is_empty() && text.trim() == "json" { String::new() } else { text };
     if layered.removed.is_empty() && !orphans {
         return (text.trim().to_owned(), false);
     }

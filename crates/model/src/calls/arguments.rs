@@ -137,6 +137,11 @@ fn refit(types: Types, value: &Value, work: &Work) -> Option<(Value, &'static st
         }
         Value::Array(items) if types.is_only_scalar() && items.len() == 1 => {
             let only = &items[0];
+            if let Value::String(text) = only
+                && !types.has(Types::STRING)
+            {
+                return Some((types.read(text, work)?, "was a string in a list"));
+            }
             let fits = match only {
                 Value::String(_) => types.has(Types::STRING),
                 Value::Number(_) => types.has(Types::NUMBER) || types.has(Types::INTEGER),
@@ -318,6 +323,8 @@ mod tests {
         assert_eq!(fitted(json!({"type":"boolean"}), json!("yes")), (json!("yes"), 0));
         assert_eq!(fitted(json!({"type":["integer","string"]}), json!("3")), (json!("3"), 0));
         assert_eq!(fitted(json!({"type":"string"}), json!(["v"])), (json!("v"), 1));
+        assert_eq!(fitted(json!({"type":"integer"}), json!(["3"])), (json!(3), 1));
+        assert_eq!(fitted(json!({"type":"integer"}), json!(["v"])), (json!(["v"]), 0));
         assert_eq!(fitted(json!({"type":"string"}), json!(["v", "w"])), (json!(["v", "w"]), 0));
         assert_eq!(fitted(json!({"type":"array"}), json!(["v"])), (json!(["v"]), 0));
         assert_eq!(fitted(json!({"type":"array"}), json!("[\"a\", \"b\"]")), (json!(["a", "b"]), 1));

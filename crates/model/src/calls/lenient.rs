@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
         }
         self.at += 1;
         let value = self.value(Place::Member, Some(&key));
-        if !self.failed() || matches!(value, Value::Object(_) | Value::Array(_)) {
+        if !self.failed() || !value.is_null() {
             map.insert(key, value);
         }
         if self.failed() {
@@ -464,7 +464,8 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let Some(end) = self.string_end(start, place, close) else {
             self.at = self.text.len();
-            return self.stop();
+            self.stop();
+            return Value::String(literal::decode_words(&self.text[start..]).text);
         };
         let raw = &self.text[start..end];
         self.at = end + close.len();

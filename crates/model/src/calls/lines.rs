@@ -181,7 +181,7 @@ fn plain_input(source: &Source<'_>, tool: &tenpass_trace::ToolDefinition, at: us
 
 /// `Using tool: lamp\n{…}`.
 fn using_tool(source: &Source<'_>, at: usize) -> Option<Piece> {
-    const LEADS: [&str; 12] = [
+    const LEADS: [&str; 11] = [
         "using tool",
         "using the tool",
         "use tool",
@@ -192,7 +192,6 @@ fn using_tool(source: &Source<'_>, at: usize) -> Option<Piece> {
         "invoking tool",
         "function call",
         "tool",
-        "function",
         "outil",
     ];
     let start = lead(source, at, &LEADS)?;
@@ -208,7 +207,10 @@ fn using_tool(source: &Source<'_>, at: usize) -> Option<Piece> {
     }
     let (body, fenced) = after_fence(source, body);
     if source.byte(body) != Some(b'{') {
-        let alone = objects::takes_nothing(tool) && ends_line(source, stop);
+        // `Tool: ping` may introduce a description; `Using tool: ping` does not.
+        let said =
+            !source.rest(at).trim_start_matches('*').get(..4).is_some_and(|word| word.eq_ignore_ascii_case("tool"));
+        let alone = said && objects::takes_nothing(tool) && ends_line(source, stop);
         return alone.then(|| no_arguments(source, tool, stop, Shape::UsingTool));
     }
     let mut piece = markup::json_arguments(source, tool, body, None);

@@ -158,7 +158,7 @@ fn object(map: &Map<String, Value>, setting: Setting, source: &Source<'_>, depth
         return (named(entry, Setting::MARKED, source).0, Shape::ToolObject);
     }
     match named(map, setting, source) {
-        (Meaning::Data, _) => (keyed(map, source), Shape::ToolObject),
+        (Meaning::Data, _) => (keyed(map, setting, source), Shape::ToolObject),
         found => found,
     }
 }
@@ -267,14 +267,14 @@ fn without_arguments(
 }
 
 /// `{"lamp": {"on": true}}`: every key a tool, every value arguments that the tool knows.
-fn keyed(map: &Map<String, Value>, source: &Source<'_>) -> Meaning {
+fn keyed(map: &Map<String, Value>, setting: Setting, source: &Source<'_>) -> Meaning {
     let mut calls = Vec::new();
     for (name, value) in map {
         let Some(tool) = source.tools.get(name) else { return Meaning::Data };
         let known = match value {
             Value::Object(arguments) if !is_schema(value, Some(tool)) => {
                 arguments.keys().all(|key| has_property(tool, key) || properties(tool).is_none())
-                    && required(tool).all(|key| arguments.contains_key(key))
+                    && (setting.explicit || required(tool).all(|key| arguments.contains_key(key)))
             }
             Value::Null => takes_nothing(tool),
             _ => false,

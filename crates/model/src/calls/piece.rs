@@ -119,7 +119,9 @@ fn broken(
     setting: Setting,
     source: &Source<'_>,
 ) -> Piece {
-    let truncated = state == State::Truncated && limit.is_none();
+    // A string that never ends before brackets that close everything has broken quotes instead.
+    let ended = !reading.at_boundary && ends_closed(source.rest(at));
+    let truncated = state == State::Truncated && limit.is_none() && !ended;
     let end = limit.unwrap_or_else(|| if truncated { source.text.len() } else { bracket_end(source, at) });
     let problem = |name: String| if truncated { Meaning::Truncated(name) } else { Meaning::Unparseable(name) };
     // Complete calls in front of the broken one in the same list stand.
@@ -141,6 +143,12 @@ fn broken(
         None => Meaning::Data,
     };
     Piece::new(meaning, end, Shape::JsonObject)
+}
+
+/// The text ends with a quote and the brackets behind it.
+fn ends_closed(text: &str) -> bool {
+    let inside = text.trim_end().trim_end_matches(['}', ']', ' ', '\n']);
+    inside.len() < text.trim_end().len() && inside.ends_with('"')
 }
 
 /// The known tool that a broken object names: `"name": "lamp"` beside a key for arguments.

@@ -25,6 +25,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     wrapper("<tool_calls>", "</tool_calls>", Shape::Hermes),
     wrapper("<toolcall>", "</toolcall>", Shape::Hermes),
     wrapper("<tools>", "</tools>", Shape::Hermes),
+    wrapper("<tool>", "</tool>", Shape::Hermes),
     wrapper("<tool_use>", "</tool_use>", Shape::Hermes),
     wrapper("<function_call>", "</function_call>", Shape::Hermes),
     wrapper("<functioncall>", "</functioncall>", Shape::Hermes),
@@ -115,6 +116,13 @@ fn closing_marker(source: &Source<'_>, close: &str, at: usize) -> Option<usize> 
         let rest = source.rest(at);
         if !close.is_empty() && rest.starts_with(close) {
             return Some(at + close.len());
+        }
+        // Its last character is missing, at the end of the line.
+        let clipped = close.strip_suffix('>').filter(|clipped| clipped.starts_with("</") && rest.starts_with(clipped));
+        if let Some(clipped) = clipped
+            && rest[clipped.len()..].trim_start_matches(' ').chars().next().is_none_or(|next| next == '\n')
+        {
+            return Some(at + clipped.len());
         }
         let bytes = rest.as_bytes();
         let end = bytes[..bytes.len().min(48)].iter().position(|byte| *byte == b'>')?;

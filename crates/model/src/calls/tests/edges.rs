@@ -307,6 +307,7 @@ fn edge_arguments_that_cannot_be_read() {
         r#"{"name":"lamp","arguments":[1,2]}"#,
         r#"[TOOL_CALLS]lamp[ARGS]{"on": maybe}"#,
         r#"<function=lamp>{"on" true}</function>"#,
+        r#"{"name":"note","arguments":{"text":"x = {"a": "b"} and "c"}}"#,
         "[lamp(room=attic)]",
     ] {
         check_class(text, FailureClass::ArgsUnparseable, &json!([]));
@@ -397,6 +398,8 @@ fn edge_constrained_object() {
     assert_eq!((calls(&talk), talk.class, talk.text.as_str()), (json!([]), None, "Hello."));
     let cut = constrained(r#"{"name":"lamp","arguments":{"on":tr"#, FinishReason::Length);
     assert_eq!((calls(&cut), cut.class), (json!([]), Some(FailureClass::ArgsTruncated)));
+    let cut_answer = constrained(r#"{"name":"answer","arguments":{"text":"Hello wor"#, FinishReason::Length);
+    assert_eq!((calls(&cut_answer), cut_answer.class, cut_answer.text.as_str()), (json!([]), None, "Hello wor"));
     let unknown = constrained(r#"{"name":"fridge","arguments":{}}"#, FinishReason::Stop);
     assert_eq!((calls(&unknown), unknown.class), (json!([]), Some(FailureClass::UnknownTool)));
     let prose = constrained("Hello there.", FinishReason::Stop);

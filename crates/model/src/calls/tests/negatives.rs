@@ -74,6 +74,9 @@ fn a_name_that_is_only_mentioned_is_no_call() {
         "For example {\"name\":\"lamp\",\"arguments\":{\"on\":true}} turns it on.",
         "Action: lamp the room with light",
         "Which tool: lamp or ping?",
+        "Tool: ping\nDescription: sends a ping.",
+        "Tool calls are wrapped in <tool_call> tags.",
+        "Use <function=lamp> for that.",
     ] {
         check_text(text);
     }
