@@ -29,9 +29,9 @@ fn suite(overflow_words: usize) -> Suite {
         overflow: ask(&"word ".repeat(overflow_words), 8),
         tools: None,
         format: Some(Asked { request: ChatRequest { format: Some(schema), ..ask("Which city?", 40) }, contains: "\"Paris\"".to_owned() }),
-        distinct: ["France", "Italy", "Germany"]
+        distinct: ["France", "Japan", "Germany"]
             .iter()
-            .zip(["Paris", "Rome", "Berlin"])
+            .zip(["Paris", "Tokyo", "Berlin"])
             .map(|(country, city)| Asked { request: ask(&format!("What is the capital of {country}?"), 24), contains: city.to_owned() })
             .collect(),
         patience: Duration::from_secs(20),

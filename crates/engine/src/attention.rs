@@ -1,22 +1,18 @@
 //! Attention over shared segments and private tails.
 //!
-//! The keys of a shared segment are read once for all rows that use it: per segment and key head,
-//! the queries of those rows form one matrix. Each task returns a partial softmax (maximum, sum,
-//! weighted values) and partials are merged per row, so that a row's segments can be processed
-//! apart (the merge of arXiv 1805.02867, as in FlashAttention).
+//! A task takes some rows and one key head. It walks the rows' histories segment by segment: rows
+//! that share a segment are scored against its keys together, so that a shared prefix is read
+//! once for all of them. Scores of one row lie side by side in the order of the tokens, whatever
+//! segments they came from; softmax and the weighted sum follow that order (see
+//! [`crate::kernels`]), so the batch changes no result.
 
-use std::collections::HashMap;
-
-use gemm::{Parallelism, gemm};
 use rayon::prelude::*;
 
-use crate::cache::{KvBuffer, SegmentRef, path_len};
-use crate::kernels::{axpy, dot, exp_weights};
+use crate::cache::{KvBuffer, LANES, SegmentRef, path_len};
+use crate::kernels::{LINES, exp_weights, score, weigh};
 
-/// Scores a task may hold: 1 MiB, so that they stay in a core's cache.
-const MOST_SCORES: usize = 1 << 18;
-/// Keys from which a matrix product is cheaper than single inner products.
-const PRODUCT_FROM: usize = 24;
+/// Scores a task may hold: 512 KiB, so that they and a stretch of keys stay in a core's cache.
+const MOST_SCORES: usize = 1 << 17;
 
 /// The rows of one sequence in this step.
 pub(crate) struct Span<'a> {
@@ -42,212 +38,151 @@ pub(crate) struct Heads {
     pub(crate) window: Option<usize>,
 }
 
-/// Some rows against the keys of one buffer and one key head.
-struct Task<'a> {
-    keys: &'a [f32],
-    values: &'a [f32],
+/// Some rows with one key head.
+struct Task {
     kv_head: usize,
-    /// Keys to look at.
-    len: usize,
-    /// Batch row and the range of keys it may see.
-    rows: Vec<(usize, usize, usize)>,
+    rows: Vec<Row>,
 }
 
-struct Partial {
-    maxima: Vec<f32>,
-    sums: Vec<f32>,
-    values: Vec<f32>,
+/// One token row.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    /// Index of its span.
+    span: usize,
+    /// Row in the batch.
+    row: usize,
+    /// Tokens it sees, itself included.
+    seen: usize,
+}
+
+/// Consecutive rows of a task that share a buffer at one place of their histories.
+struct Stretch<'a> {
+    buffer: &'a KvBuffer,
+    /// Absolute position of the buffer's first token.
+    start: usize,
+    /// Tokens of the buffer that at least one of the rows may see.
+    len: usize,
+    rows: std::ops::Range<usize>,
 }
 
 /// Attention of one layer: `queries` and the result are `rows x heads x size`.
 pub(crate) fn attend(queries: &[f32], spans: &[Span<'_>], layer: usize, heads: Heads) -> Vec<f32> {
-    let rows = spans.iter().map(|span| span.count).sum::<usize>();
-    let tasks = plan(spans, layer, heads);
-    let partials: Vec<Partial> = if rows * tasks.len() < 8 {
-        tasks.iter().map(|task| run(task, queries, heads)).collect()
-    } else {
-        tasks.par_iter().map(|task| run(task, queries, heads)).collect()
-    };
-    let mut merged = Merge::new(rows, heads);
-    for (task, partial) in tasks.iter().zip(&partials) {
-        merged.add(task, partial);
-    }
-    merged.finish()
-}
-
-/// Which rows meet which keys.
-fn plan<'a>(spans: &[Span<'a>], layer: usize, heads: Heads) -> Vec<Task<'a>> {
-    let mut tasks = Vec::new();
-    let depth = spans.iter().map(|span| span.path.len()).max().unwrap_or(0);
-    for level in 0..depth {
-        let mut groups: HashMap<(usize, usize), Vec<&Span<'a>>> = HashMap::new();
-        let mut order = Vec::new();
-        for span in spans.iter().filter(|span| span.path.len() > level) {
-            let key = span.path[level].key();
-            groups.entry(key).or_insert_with(|| { order.push(key); Vec::new() }).push(span);
-        }
-        for key in order {
-            let members = &groups[&key];
-            let segment = &members[0].path[level];
-            let start = path_len(&members[0].path[..level]);
-            let rows = members.iter().flat_map(|span| {
-                let first = path_len(span.path) + span.tail_before;
-                (0..span.count).map(move |offset| visible(span.row + offset, first + offset, start, segment.len, heads.window))
-            });
-            push(&mut tasks, &segment.buffer, layer, segment.len, &rows.collect::<Vec<_>>(), heads);
+    let tasks = plan(spans, heads);
+    let run = |task: &Task| run(task, queries, spans, layer, heads);
+    let results: Vec<Vec<f32>> =
+        if tasks.len() < 2 { tasks.iter().map(run).collect() } else { tasks.par_iter().map(run).collect() };
+    let mut out = vec![0.0; queries.len()];
+    let width = heads.heads / heads.kv_heads * heads.size;
+    for (task, result) in tasks.iter().zip(&results) {
+        for (row, values) in task.rows.iter().zip(result.chunks_exact(width)) {
+            let at = row.row * heads.heads * heads.size + task.kv_head * width;
+            out[at..at + width].copy_from_slice(values);
         }
     }
-    for span in spans {
-        let start = path_len(span.path);
-        let rows: Vec<_> = (0..span.count)
-            .map(|offset| {
-                let position = start + span.tail_before + offset;
-                visible(span.row + offset, position, start, span.tail_before + offset + 1, heads.window)
-            })
-            .collect();
-        push(&mut tasks, span.tail, layer, span.tail_before + span.count, &rows, heads);
-    }
-    tasks
+    out
 }
 
-/// A row and the keys `low..high` of a buffer starting at `start` that the token at `position` sees.
-fn visible(row: usize, position: usize, start: usize, high: usize, window: Option<usize>) -> (usize, usize, usize) {
-    let low = window.map_or(0, |window| (position + 1).saturating_sub(window + start));
-    (row, low.min(high), high)
-}
-
-fn push<'a>(tasks: &mut Vec<Task<'a>>, buffer: &'a KvBuffer, layer: usize, len: usize, rows: &[(usize, usize, usize)], heads: Heads) {
-    let rows: Vec<_> = rows.iter().copied().filter(|(_, low, high)| low < high).collect();
-    if rows.is_empty() || len == 0 {
-        return;
-    }
+/// Cuts the batch into tasks: rows in the order of the spans, as many as the scores allow.
+fn plan(spans: &[Span<'_>], heads: Heads) -> Vec<Task> {
+    let rows: Vec<Row> = spans
+        .iter()
+        .enumerate()
+        .flat_map(|(index, span)| {
+            let first = path_len(span.path) + span.tail_before + 1;
+            (0..span.count).map(move |offset| Row { span: index, row: span.row + offset, seen: first + offset })
+        })
+        .collect();
+    let longest = rows.iter().map(|row| row.seen).max().unwrap_or(0);
     let group = heads.heads / heads.kv_heads;
-    let share = (MOST_SCORES / (len * group)).clamp(1, 128);
-    for chunk in rows.chunks(share) {
-        for kv_head in 0..heads.kv_heads {
-            tasks.push(Task { keys: &buffer.keys[layer], values: &buffer.values[layer], kv_head, len, rows: chunk.to_vec() });
-        }
-    }
+    let most = (MOST_SCORES / (padded(longest) * group)).clamp(1, 64);
+    // Enough tasks for every thread, and no more than that without need.
+    let share = rows.len().div_ceil(rayon::current_num_threads()).clamp(1, most);
+    rows.chunks(share)
+        .flat_map(|rows| (0..heads.kv_heads).map(move |kv_head| Task { kv_head, rows: rows.to_vec() }))
+        .collect()
 }
 
-fn run(task: &Task<'_>, queries: &[f32], heads: Heads) -> Partial {
+/// Scores of a line: its tokens, and room for the lanes of the last block.
+fn padded(tokens: usize) -> usize {
+    tokens.next_multiple_of(LANES) + LANES
+}
+
+/// The buffers of the rows' histories, in the order of their tokens.
+fn stretches<'a>(rows: &[Row], spans: &'a [Span<'a>]) -> Vec<Stretch<'a>> {
+    let mut found = Vec::new();
+    let depth = rows.iter().map(|row| spans[row.span].path.len()).max().unwrap_or(0);
+    for level in 0..=depth {
+        let mut from = 0;
+        while from < rows.len() {
+            let span = &spans[rows[from].span];
+            let key = |span: &Span<'_>| span.path.get(level).map(SegmentRef::key);
+            let same = |row: &Row| {
+                let other = &spans[row.span];
+                if span.path.len() > level { key(other) == key(span) } else { row.span == rows[from].span }
+            };
+            let to = from + rows[from..].iter().take_while(|row| same(row)).count();
+            if let Some(segment) = span.path.get(level) {
+                let start = path_len(&span.path[..level]);
+                found.push(Stretch { buffer: &segment.buffer, start, len: segment.len, rows: from..to });
+            } else if span.path.len() == level {
+                let start = path_len(span.path);
+                let seen = rows[from..to].iter().map(|row| row.seen).max().unwrap_or(start);
+                found.push(Stretch { buffer: span.tail, start, len: seen - start, rows: from..to });
+            }
+            from = to;
+        }
+    }
+    found
+}
+
+fn run(task: &Task, queries: &[f32], spans: &[Span<'_>], layer: usize, heads: Heads) -> Vec<f32> {
     let (size, group) = (heads.size, heads.heads / heads.kv_heads);
-    let lines = task.rows.len() * group;
+    let width = heads.kv_heads * size;
     let scale = 1.0 / (size as f32).sqrt();
-    let mut block = Vec::with_capacity(lines * size);
-    for (row, _, _) in &task.rows {
-        let from = (row * heads.heads + task.kv_head * group) * size;
-        block.extend(queries[from..from + group * size].iter().map(|value| value * scale));
+    let mut lines = Vec::with_capacity(task.rows.len() * group * size);
+    for row in &task.rows {
+        let from = (row.row * heads.heads + task.kv_head * group) * size;
+        lines.extend(queries[from..from + group * size].iter().map(|value| value * scale));
     }
-    let stride = heads.kv_heads * size;
-    let mut scores = vec![0.0; lines * task.len];
-    score(&mut scores, &block, task, stride, size);
-    let mut partial = Partial { maxima: vec![f32::NEG_INFINITY; lines], sums: vec![0.0; lines], values: vec![0.0; lines * size] };
-    for (line, scores) in scores.chunks_exact_mut(task.len).enumerate() {
-        let (_, low, high) = task.rows[line / group];
-        let seen = &mut scores[low..high];
-        let maximum = seen.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b));
-        partial.maxima[line] = maximum;
-        partial.sums[line] = exp_weights(seen, maximum);
+    let stride = padded(task.rows.iter().map(|row| row.seen).max().unwrap_or(0));
+    let mut scores = vec![0.0; task.rows.len() * group * stride];
+    let stretches = stretches(&task.rows, spans);
+    // Ordered by position, so that the unused lanes of a buffer's last block are overwritten by
+    // the buffer after it.
+    for stretch in &stretches {
+        let keys = &stretch.buffer.keys[layer];
+        let (first, last) = (stretch.rows.start * group, stretch.rows.end * group);
+        for block in 0..stretch.len.div_ceil(LANES) {
+            let keys = &keys[(block * width + task.kv_head * size) * LANES..][..size * LANES];
+            for from in (first..last).step_by(LINES) {
+                let to = (from + LINES).min(last);
+                let at = from * stride + stretch.start + block * LANES;
+                score(&lines[from * size..to * size], size, keys, &mut scores[at..], stride);
+            }
+        }
+    }
+    let mut sums = Vec::with_capacity(task.rows.len() * group);
+    for (line, scores) in scores.chunks_exact_mut(stride).enumerate() {
+        let seen = task.rows[line / group].seen;
+        let low = heads.window.map_or(0, |window| seen.saturating_sub(window));
+        let visible = &mut scores[low..seen];
+        let maximum = visible.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b));
+        sums.push(exp_weights(visible, maximum));
         scores[..low].fill(0.0);
-        scores[high..].fill(0.0);
+        scores[seen..].fill(0.0);
     }
-    weigh(&mut partial.values, &scores, task, stride, size);
-    partial
-}
-
-/// `scores = block * keysᵀ`.
-fn score(scores: &mut [f32], block: &[f32], task: &Task<'_>, stride: usize, size: usize) {
-    let lines = block.len() / size;
-    let keys = &task.keys[task.kv_head * size..];
-    assert!(keys.len() >= (task.len - 1) * stride + size);
-    if task.len < PRODUCT_FROM {
-        for (scores, query) in scores.chunks_exact_mut(task.len).zip(block.chunks_exact(size)) {
-            for (index, score) in scores.iter_mut().enumerate() {
-                *score = dot(query, &keys[index * stride..index * stride + size]);
-            }
-        }
-        return;
+    let mut out = vec![0.0; lines.len()];
+    for stretch in &stretches {
+        let values = &stretch.buffer.values[layer][task.kv_head * size..];
+        let (first, last) = (stretch.rows.start * group, stretch.rows.end * group);
+        let weights = &scores[first * stride + stretch.start..];
+        weigh(weights, stride, values, width, stretch.len, &mut out[first * size..last * size], size);
     }
-    #[allow(unsafe_code, reason = "the gemm crate takes pointers; lengths are asserted")]
-    // SAFETY: block is lines x size, keys hold task.len rows of `size` at `stride`, scores lines x len.
-    unsafe {
-        gemm(
-            lines, task.len, size,
-            scores.as_mut_ptr(), 1, task.len as isize, false,
-            block.as_ptr(), 1, size as isize,
-            keys.as_ptr(), stride as isize, 1,
-            0.0, 1.0, false, false, false, Parallelism::None,
-        );
+    for (out, sum) in out.chunks_exact_mut(size).zip(&sums) {
+        let inverse = 1.0 / sum;
+        out.iter_mut().for_each(|value| *value *= inverse);
     }
-}
-
-/// `out = weights * values`.
-fn weigh(out: &mut [f32], weights: &[f32], task: &Task<'_>, stride: usize, size: usize) {
-    let lines = out.len() / size;
-    let values = &task.values[task.kv_head * size..];
-    assert!(values.len() >= (task.len - 1) * stride + size);
-    if task.len < PRODUCT_FROM {
-        for (out, weights) in out.chunks_exact_mut(size).zip(weights.chunks_exact(task.len)) {
-            for (index, weight) in weights.iter().enumerate() {
-                axpy(*weight, &values[index * stride..index * stride + size], out);
-            }
-        }
-        return;
-    }
-    #[allow(unsafe_code, reason = "the gemm crate takes pointers; lengths are asserted")]
-    // SAFETY: weights are lines x len, values hold task.len rows of `size` at `stride`, out lines x size.
-    unsafe {
-        gemm(
-            lines, size, task.len,
-            out.as_mut_ptr(), 1, size as isize, false,
-            weights.as_ptr(), 1, task.len as isize,
-            values.as_ptr(), 1, stride as isize,
-            0.0, 1.0, false, false, false, Parallelism::None,
-        );
-    }
-}
-
-/// The running softmax of every row and head.
-struct Merge {
-    heads: Heads,
-    maxima: Vec<f32>,
-    sums: Vec<f32>,
-    values: Vec<f32>,
-}
-
-impl Merge {
-    fn new(rows: usize, heads: Heads) -> Self {
-        let lines = rows * heads.heads;
-        Self { heads, maxima: vec![f32::NEG_INFINITY; lines], sums: vec![0.0; lines], values: vec![0.0; lines * heads.size] }
-    }
-
-    fn add(&mut self, task: &Task<'_>, partial: &Partial) {
-        let (size, group) = (self.heads.size, self.heads.heads / self.heads.kv_heads);
-        for (index, (row, _, _)) in task.rows.iter().enumerate() {
-            for member in 0..group {
-                let from = index * group + member;
-                let to = row * self.heads.heads + task.kv_head * group + member;
-                let maximum = self.maxima[to].max(partial.maxima[from]);
-                let keep = (self.maxima[to] - maximum).exp();
-                let gain = (partial.maxima[from] - maximum).exp();
-                self.maxima[to] = maximum;
-                self.sums[to] = self.sums[to] * keep + partial.sums[from] * gain;
-                let target = &mut self.values[to * size..(to + 1) * size];
-                for (target, value) in target.iter_mut().zip(&partial.values[from * size..(from + 1) * size]) {
-                    *target = *target * keep + value * gain;
-                }
-            }
-        }
-    }
-
-    fn finish(mut self) -> Vec<f32> {
-        for (values, sum) in self.values.chunks_exact_mut(self.heads.size).zip(&self.sums) {
-            let inverse = 1.0 / sum;
-            values.iter_mut().for_each(|value| *value *= inverse);
-        }
-        self.values
-    }
+    out
 }
 
 #[cfg(test)]
@@ -268,8 +203,7 @@ mod tests {
 
     fn buffer(seed: u64, len: usize, width: usize) -> KvBuffer {
         let mut buffer = KvBuffer::new(1);
-        buffer.keys[0] = noise(seed, len * width);
-        buffer.values[0] = noise(seed ^ 99, len * width);
+        buffer.append(0, &noise(seed, len * width), &noise(seed ^ 99, len * width), width);
         buffer.advance(&vec![0; len]);
         buffer
     }
@@ -304,7 +238,8 @@ mod tests {
             let queries = noise(seed ^ 1234, (others + 1) * count * heads * size);
             let out = attend(&queries, &spans, 0, Heads { heads, kv_heads, size, window });
             for (i, tail_buffer) in tails.iter().enumerate() {
-                let keys = [&segment.keys[0][..used * width], &tail_buffer.keys[0][..]].concat();
+                let tail_seed = seed ^ (i as u64 + 5);
+                let keys = [&noise(seed, shared * width)[..used * width], &noise(tail_seed, (tail + count) * width)[..]].concat();
                 let values = [&segment.values[0][..used * width], &tail_buffer.values[0][..]].concat();
                 for j in 0..count {
                     let high = used + tail + j + 1;
@@ -318,6 +253,35 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn neither_company_nor_segments_change_a_bit(seed: u64, cut in 1usize..50, total in 51usize..90, others in 1usize..5) {
+            let (heads, kv_heads, size) = (6, 2, 64);
+            let width = kv_heads * size;
+            let all = Heads { heads, kv_heads, size, window: None };
+            let (keys, values) = (noise(seed, total * width), noise(seed ^ 1, total * width));
+            let part = |from: usize, to: usize| {
+                let mut buffer = KvBuffer::new(1);
+                buffer.append(0, &keys[from * width..to * width], &values[from * width..to * width], width);
+                buffer.advance(&vec![0; to - from]);
+                buffer
+            };
+            let query = noise(seed ^ 2, heads * size);
+            let whole = part(0, total);
+            let alone = attend(&query, &[Span { row: 0, count: 1, path: &[], tail: &whole, tail_before: total - 1 }], 0, all);
+            let path = [SegmentRef { buffer: Arc::new(part(0, cut)), len: cut }];
+            let tail = part(cut, total);
+            let spans: Vec<Span<'_>> = (0..=others)
+                .map(|row| Span { row, count: 1, path: &path, tail: &tail, tail_before: total - cut - 1 })
+                .collect();
+            let mut queries = noise(seed ^ 3, others * heads * size);
+            queries.extend_from_slice(&query);
+            let together = attend(&queries, &spans, 0, all);
+            prop_assert_eq!(&together[others * heads * size..], &alone[..]);
         }
     }
 }

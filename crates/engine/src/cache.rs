@@ -8,11 +8,16 @@
 
 use std::sync::Arc;
 
+/// Tokens whose keys lie side by side: the lanes of a 512-bit register.
+pub(crate) const LANES: usize = 16;
+
 /// Keys and values of consecutive tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct KvBuffer {
-    /// Per layer: keys then values, each `tokens x kv_width`, row-major.
+    /// Per layer, in blocks of 16 tokens: `kv_width x 16`, so that one dimension of 16 tokens is
+    /// one load. The last block may be partly filled.
     pub(crate) keys: Vec<Vec<f32>>,
+    /// Per layer: `tokens x kv_width`, row-major.
     pub(crate) values: Vec<Vec<f32>>,
     tokens: Vec<u32>,
 }
@@ -32,11 +37,29 @@ impl KvBuffer {
         self.tokens.extend_from_slice(tokens);
     }
 
+    /// Appends keys and values (`tokens x kv_width`, row-major) to one layer.
+    pub(crate) fn append(&mut self, layer: usize, keys: &[f32], values: &[f32], kv_width: usize) {
+        let first = self.values[layer].len() / kv_width;
+        let after = first + values.len() / kv_width;
+        let blocks = &mut self.keys[layer];
+        blocks.resize(after.div_ceil(LANES) * LANES * kv_width, 0.0);
+        for (token, keys) in (first..after).zip(keys.chunks_exact(kv_width)) {
+            let block = token / LANES * LANES * kv_width + token % LANES;
+            for (dimension, key) in keys.iter().enumerate() {
+                blocks[block + dimension * LANES] = *key;
+            }
+        }
+        self.values[layer].extend_from_slice(values);
+    }
+
     /// Drops what an abandoned step appended beyond the recorded tokens.
     pub(crate) fn rewind(&mut self, kv_width: usize) {
-        let length = self.tokens.len() * kv_width;
-        for layer in self.keys.iter_mut().chain(&mut self.values) {
-            layer.truncate(length);
+        let tokens = self.tokens.len();
+        for keys in &mut self.keys {
+            keys.truncate(tokens.div_ceil(LANES) * LANES * kv_width);
+        }
+        for values in &mut self.values {
+            values.truncate(tokens * kv_width);
         }
     }
 }

@@ -215,8 +215,7 @@ impl Network {
         let mut row = 0;
         for work in works.iter_mut() {
             let rows = row * width..(row + work.tokens.len()) * width;
-            work.tail.keys[layer].extend_from_slice(&keys[rows.clone()]);
-            work.tail.values[layer].extend_from_slice(&values[rows]);
+            work.tail.append(layer, &keys[rows.clone()], &values[rows], width);
             row += work.tokens.len();
         }
         let mut row = 0;

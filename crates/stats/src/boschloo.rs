@@ -185,6 +185,13 @@ mod tests {
     }
 
     #[test]
+    fn the_wake_word_numbers_read_as_the_method_says() {
+        let missed = |misses: u32| Tally::new(29 - misses, misses);
+        assert!(boschloo(missed(3), missed(18)) <= 0.0015);
+        assert!(boschloo(missed(18), missed(14)) > 0.05);
+    }
+
+    #[test]
     fn nothing_scored_proves_nothing() {
         assert!((boschloo(Tally::default(), of_ten(10)) - 1.0).abs() < 1e-15);
     }

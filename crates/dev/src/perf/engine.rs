@@ -112,9 +112,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> anyhow::Result
     let server = Server::start(&program, &model, 10)?;
     let slots = bench(&server.spec, passes, Some(10))?;
     drop(server);
-    println!("llama-server, prompt caching, sequential, one pass a case (times {passes}):");
+    println!("llama-server, prompt caching, sequential, {passes} passes a case:");
     let server = Server::start(&program, &model, 1)?;
-    let sequential = bench(&server.spec, 1, Some(1))? * passes as f64;
+    let sequential = bench(&server.spec, passes, Some(1))?;
     drop(server);
     println!("embedded, {passes} passes a case, again:");
     let again = bench(&embedded, passes, None)?;

@@ -36,7 +36,12 @@ impl Gguf {
     /// Opens `path` and checks everything that can be checked without reading tensor data.
     pub(crate) fn open(path: &Path) -> Result<Self, ModelError> {
         let fail = |reason: String| load_error(path, reason);
-        let file = File::open(path).map_err(|error| fail(error.to_string()))?;
+        let file = File::open(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                ModelError::NotFound { model: path.display().to_string(), reason: "there is no such file".to_owned() }
+            }
+            _ => fail(error.to_string()),
+        })?;
         let stat = file.metadata().map_err(|error| fail(error.to_string()))?;
         if !stat.is_file() {
             return Err(fail("not a regular file".to_owned()));

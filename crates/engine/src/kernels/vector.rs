@@ -8,7 +8,7 @@
 const LANES: usize = 16;
 
 #[inline(always)]
-fn multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+pub(super) fn multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 
@@ -41,13 +41,6 @@ fn dot_body<const FMA: bool>(a: &[f32], b: &[f32]) -> f32 {
     }
     let tail: f32 = a_tail.iter().zip(b_tail).map(|(x, y)| x * y).sum();
     sums.iter().sum::<f32>() + tail
-}
-
-#[inline(always)]
-fn axpy_body<const FMA: bool>(scale: f32, x: &[f32], y: &mut [f32]) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y = multiply_add::<FMA>(scale, *x, *y);
-    }
 }
 
 #[inline(always)]
@@ -85,6 +78,7 @@ fn gelu_mul_body<const FMA: bool>(gate: &mut [f32], up: &[f32]) {
     }
 }
 
+/// Compiles a body for several instruction sets and picks one at run time.
 macro_rules! dispatch {
     ($(#[$doc:meta])* $name:ident, $body:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?) => {
         $(#[$doc])*
@@ -109,13 +103,11 @@ macro_rules! dispatch {
     };
 }
 
+pub(super) use dispatch;
+
 dispatch!(
     /// Inner product of two slices of equal length.
     dot, dot_body, (a: &[f32], b: &[f32]) -> f32
-);
-dispatch!(
-    /// `y += scale * x`.
-    axpy, axpy_body, (scale: f32, x: &[f32], y: &mut [f32])
 );
 dispatch!(
     /// Replaces each score s by e^(s - maximum) and returns their sum.

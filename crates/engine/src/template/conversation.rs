@@ -41,7 +41,7 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    pub(super) fn build(request: &ChatRequest, support: &Support, guarding: &Guarding<'_>) -> Self {
+    pub(super) fn build(request: &ChatRequest, support: Support, guarding: &Guarding<'_>) -> Self {
         let mut builder =
             Builder { support, guarding, messages: Vec::new(), call_ids: Vec::new(), answered: 0, in_results: false };
         let described = (!support.tools && !request.tools.is_empty()).then(|| builder.describe(&request.tools));
@@ -130,7 +130,7 @@ impl Conversation {
 }
 
 struct Builder<'a> {
-    support: &'a Support,
+    support: Support,
     guarding: &'a Guarding<'a>,
     messages: Vec<Map<String, Value>>,
     /// Ids of the calls so far, in order.

@@ -158,7 +158,7 @@ impl ChatTemplate {
     }
 
     fn render(&self, request: &ChatRequest, guarding: &Guarding<'_>) -> Result<String, ModelError> {
-        let mut rendered = self.render_with(&self.support, request, guarding);
+        let mut rendered = self.render_with(self.support, request, guarding);
         if rendered.is_err() && self.support.tools {
             // Some templates refuse some conversations (two calls in one message) or some tools
             // (no description); the toolkit's own form takes them all. Calls first: the part
@@ -166,7 +166,7 @@ impl ChatTemplate {
             let calls = Support { calls: false, results: false, ..self.support };
             let tools = Support { tools: false, ..calls };
             for support in [calls, tools] {
-                rendered = rendered.or_else(|error| self.render_with(&support, request, guarding).map_err(|_| error));
+                rendered = rendered.or_else(|error| self.render_with(support, request, guarding).map_err(|_| error));
             }
         }
         rendered.map_err(|error| self.failed(&environment::describe(&error)))
@@ -174,7 +174,7 @@ impl ChatTemplate {
 
     fn render_with(
         &self,
-        support: &Support,
+        support: Support,
         request: &ChatRequest,
         guarding: &Guarding<'_>,
     ) -> Result<String, minijinja::Error> {

@@ -1,6 +1,7 @@
 //! What a template can do, found by rendering it with sentinels.
 
 use serde_json::{Map, Value, json};
+use tenpass_model::calls::Shape;
 use tenpass_trace::ToolCall;
 
 use super::ChatTemplate;
@@ -132,29 +133,7 @@ fn assistant(id: &str, string: bool) -> Value {
 
 /// The name of the shape in which answers to such a template write calls.
 pub(super) fn declared_shape(source: &str) -> &'static str {
-    let marks: &[(&[&str], &str)] = &[
-        (&["<start_function_call>"], "function_gemma"),
-        (&["<|tool_call>call:"], "gemma4"),
-        (&["<|channel|>"], "harmony"),
-        (&["<seed:tool_call>"], "seed"),
-        (&["<|tool_call_begin|>"], "kimi"),
-        (&["<｜tool▁call▁begin｜>", "```json"], "deepseek_r1"),
-        (&["<｜tool▁call▁begin｜>"], "deepseek_v31"),
-        (&["<|START_ACTION|>"], "command_r"),
-        (&["<arg_key>"], "glm"),
-        (&["<tool_call>", "<function="], "qwen_coder"),
-        (&["[TOOL_CALLS]", "[ARGS]"], "mistral_args"),
-        (&["[TOOL_CALLS]"], "mistral"),
-        (&["<|tool_call_start|>"], "lfm2"),
-        (&["<|tool_list_start|>"], "lfm2"),
-        (&[" functools["], "functools"),
-        (&[">>>"], "functionary"),
-        (&["<TOOLCALL>"], "nemotron"),
-        (&["<tool_call>"], "hermes"),
-        (&["<|tool_call|>"], "granite"),
-        (&["<function="], "function_tag"),
-        (&["<|python_tag|>"], "llama"),
-    ];
-    let found = marks.iter().find(|(texts, _)| texts.iter().all(|text| source.contains(text)));
-    found.map_or("hermes", |(_, shape)| shape)
+    // LFM2's template lists tools but never shows a call.
+    let by_list = source.contains("<|tool_list_start|>").then_some(Shape::Lfm2);
+    Shape::of_template(source).or(by_list).unwrap_or(Shape::Hermes).as_str()
 }

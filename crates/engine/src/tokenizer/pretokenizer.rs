@@ -153,7 +153,7 @@ impl Cut {
                 }
             }
             Self::Thousands(regex) => {
-                regex.find_iter(text).for_each(|found| groups(found.start(), found.as_str(), &mut emit))
+                regex.find_iter(text).for_each(|found| groups(found.start(), found.as_str(), &mut emit));
             }
         }
         emit(text.len(), text.len());

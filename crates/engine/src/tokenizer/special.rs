@@ -13,7 +13,11 @@ pub(super) enum Piece<'a> {
 /// A set of special tokens that are searched for together; the longest at a place wins.
 pub(super) struct Markers {
     search: Option<AhoCorasick>,
-    texts: Vec<String>,
+    /// The texts in order, and the texts written backwards in order.
+    sorted: Vec<String>,
+    reversed: Vec<String>,
+    /// Bytes of the longest text.
+    longest: usize,
     ids: Vec<u32>,
     set: HashSet<u32>,
     /// Tokens that swallow the white space after them.
@@ -30,8 +34,12 @@ impl Markers {
             let search = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&texts);
             Some(search.map_err(|error| format!("special tokens: {error}"))?)
         };
+        let longest = texts.iter().map(String::len).max().unwrap_or(0);
+        let (mut sorted, mut reversed) = (texts.clone(), texts.iter().map(|text| reverse(text)).collect::<Vec<_>>());
+        sorted.sort_unstable();
+        reversed.sort_unstable();
         let set = ids.iter().copied().collect();
-        Ok(Self { search, texts, ids, set, strips })
+        Ok(Self { search, sorted, reversed, longest, ids, set, strips })
     }
 
     pub(super) fn contains(&self, id: u32) -> bool {
@@ -89,24 +97,24 @@ impl Markers {
 
     /// True when `text` begins with the end of a marker, which text before it could complete.
     fn touches_start(&self, text: &str) -> bool {
-        self.texts
-            .iter()
-            .any(|marker| proper_cuts(marker).any(|cut| touches(&marker[cut..], |end| text.starts_with(end))))
+        let heads = text.char_indices().map(|(start, character)| &text[..start + character.len_utf8()]);
+        heads.take_while(|head| head.len() < self.longest).any(|head| begins_one(&self.reversed, &reverse(head)))
     }
 
     /// True when `text` ends with the beginning of a marker, which text after it could complete.
     fn touches_end(&self, text: &str) -> bool {
-        self.texts
-            .iter()
-            .any(|marker| proper_cuts(marker).any(|cut| touches(&marker[..cut], |start| text.ends_with(start))))
+        let tails = text.char_indices().rev().map(|(start, _)| &text[start..]);
+        tails.take_while(|tail| tail.len() < self.longest).any(|tail| begins_one(&self.sorted, tail))
     }
 }
 
-fn proper_cuts(marker: &str) -> impl Iterator<Item = usize> {
-    marker.char_indices().map(|(index, _)| index).skip(1)
+fn reverse(text: &str) -> String {
+    text.chars().rev().collect()
 }
 
-/// White space at an edge is left alone: templates trim it, and alone it is no marker.
-fn touches(part: &str, at_edge: impl Fn(&str) -> bool) -> bool {
-    at_edge(part) && !part.trim().is_empty()
+/// True when one of the sorted texts begins with `part` and goes on. White space is left alone:
+/// templates trim it, and it is no part of a marker that text could add.
+fn begins_one(sorted: &[String], part: &str) -> bool {
+    let first = sorted.partition_point(|text| text.as_str() <= part);
+    !part.trim().is_empty() && sorted.get(first).is_some_and(|text| text.starts_with(part))
 }

@@ -58,7 +58,9 @@ impl Verdict {
         match &piece.meaning {
             Meaning::Calls(calls) => {
                 let whole = if cut_off && piece.trouble.is_none() { &calls[..calls.len() - 1] } else { &calls[..] };
-                whole.iter().for_each(|call| self.add_call(call, piece.shape, how));
+                for call in whole {
+                    self.add_call(call, piece.shape, how);
+                }
                 if cut_off {
                     self.add_class(FailureClass::ArgsTruncated);
                 }
@@ -238,7 +240,9 @@ impl Answer {
         let draft = finish == FinishReason::Length;
         let how = How { declared: false, class: FailureClass::CallInThinking };
         let mut inner = Verdict::default();
-        found.iter().for_each(|found| inner.add_piece(&found.piece, how, FinishReason::Stop));
+        for found in &found {
+            inner.add_piece(&found.piece, how, FinishReason::Stop);
+        }
         let mut kept: Vec<ParsedCall> = Vec::new();
         for call in inner.calls {
             if !kept.iter().any(|other| other.name == call.name && other.arguments == call.arguments) {
@@ -250,7 +254,7 @@ impl Answer {
             verdict.calls = if draft { Vec::new() } else { kept };
         } else if self.open_thought {
             // Broken drafts in closed reasoning are nobody's business.
-            inner.classes.into_iter().for_each(|class| verdict.add_class(class));
+            verdict.classes.extend(inner.classes);
         }
     }
 }
@@ -321,7 +325,7 @@ fn constrained(input: &ParseInput<'_>, tools: &Tools<'_>, work: &Work) -> Option
     let mut verdict = Verdict::default();
     let mut said = String::new();
     match (name, tools.get(name.unwrap_or(""))) {
-        (Some("answer"), None) => said = argument("text").unwrap_or_default().trim().to_owned(),
+        (Some("answer"), None) => argument("text").unwrap_or_default().trim().clone_into(&mut said),
         (Some(_), Some(_)) if !complete => verdict.add_class(FailureClass::ArgsTruncated),
         (None, _) if !complete && input.finish == FinishReason::Length => {
             verdict.add_class(FailureClass::ArgsTruncated);

@@ -305,6 +305,7 @@ mod tests {
 
     use super::*;
 
+    #[allow(clippy::needless_pass_by_value, reason = "json! at every call")]
     fn fitted(schema: Value, value: Value) -> (Value, usize) {
         let tool = ToolDefinition::new("t", "").with_parameters(json!({"type":"object","properties":{"x":schema}}));
         let mut map = Map::new();

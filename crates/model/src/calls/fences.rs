@@ -47,13 +47,12 @@ impl Fence {
     /// documentation example), when the prose says that it is an example, or when the block is in
     /// another language. Python counts only when it is the whole answer.
     pub(super) fn is_live(&self, prose_before: bool, prose_after: bool, before: &str, after: &str) -> bool {
+        let surrounded = prose_before && prose_after;
         let alone = !prose_before && !prose_after;
         let plain_python = matches!(self.info.as_str(), "python" | "py");
-        CALL_INFO.contains(&self.info.as_str())
-            && !(prose_before && prose_after)
-            && (alone || !plain_python)
-            && !introduces_example(before)
-            && !speaks_of_example(&after[..after.floor_char_boundary(400)])
+        let looked_at = CALL_INFO.contains(&self.info.as_str()) && (alone || !plain_python);
+        let shown = introduces_example(before) || speaks_of_example(&after[..after.floor_char_boundary(400)]);
+        looked_at && !surrounded && !shown
     }
 }
 

@@ -174,7 +174,9 @@ fn plain_input(source: &Source<'_>, tool: &tenpass_trace::ToolDefinition, at: us
     let arguments = serde_json::Value::Object([((*only).to_owned(), value)].into_iter().collect());
     let mut meaning = objects::call_of(tool, &arguments, Setting::MARKED, false, source);
     if let Meaning::Calls(calls) = &mut meaning {
-        calls.iter_mut().for_each(|call| call.notes.push(format!("/{only}: was the plain input")));
+        for call in calls {
+            call.notes.push(format!("/{only}: was the plain input"));
+        }
     }
     Piece::new(meaning, end, Shape::React)
 }

@@ -87,14 +87,13 @@ fn has_invalid_escape(word: &str) -> bool {
 fn escape(text: &str) -> (char, Option<usize>) {
     let simple = |c| (c, Some(2));
     match text.as_bytes().get(1) {
-        Some(b'n') => simple('\n'),
+        // Also Python's and JavaScript's line continuation.
+        Some(b'n' | b'\n') => simple('\n'),
         Some(b't') => simple('\t'),
         Some(b'r') => simple('\r'),
         Some(b'b') => simple('\u{8}'),
         Some(b'f') => simple('\u{c}'),
         Some(quoted @ (b'"' | b'\'' | b'\\' | b'/' | b'`')) => simple(char::from(*quoted)),
-        // Python's and JavaScript's line continuation.
-        Some(b'\n') => simple('\n'),
         Some(b'u') => unicode_escape(text),
         _ => ('\\', None),
     }

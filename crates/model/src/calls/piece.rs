@@ -52,7 +52,9 @@ pub(super) fn json(source: &Source<'_>, at: usize, limit: Option<usize>, setting
         _ if is_only_unclosed(&reading, limit) => {
             let mut piece = complete(&reading, setting, source);
             if let Meaning::Calls(calls) = &mut piece.meaning {
-                calls.iter_mut().for_each(|call| call.notes.push("missing bracket".to_owned()));
+                for call in calls {
+                    call.notes.push("missing bracket".to_owned());
+                }
                 piece.closed = limit.is_some();
             }
             piece

@@ -175,7 +175,9 @@ impl<'s, 'a> Arguments<'s, 'a> {
         }
         let mut meaning = objects::call_of(self.tool, only, Setting::BARE, false, self.source);
         if let Meaning::Calls(calls) = &mut meaning {
-            calls.iter_mut().for_each(|call| call.notes.extend(self.notes.iter().cloned()));
+            for call in calls {
+                call.notes.extend(self.notes.iter().cloned());
+            }
         }
         Some(meaning)
     }

@@ -68,13 +68,14 @@ pub(super) fn scan(source: &Source<'_>, readers: Readers) -> Scan {
     while at < bytes.len() {
         let byte = bytes[at];
         // Also in the middle of a line, where models open one after a colon.
-        if readers.fences && (byte == b'`' || (line_start && byte == b'~')) {
-            if let Some(fence) = fences::fence_at(source.text, at) {
-                at = fence.range.end;
-                scan.fences.push(fence);
-                line_start = false;
-                continue;
-            }
+        if readers.fences
+            && (byte == b'`' || (line_start && byte == b'~'))
+            && let Some(fence) = fences::fence_at(source.text, at)
+        {
+            at = fence.range.end;
+            scan.fences.push(fence);
+            line_start = false;
+            continue;
         }
         if readers.fences && byte == b'`' {
             if let Some(range) = fences::inline_code(source.text, at) {
@@ -110,10 +111,11 @@ fn recognise(source: &Source<'_>, at: usize, line_start: bool, readers: Readers)
         return lines::functionary(source, at).map(|piece| found(Lead::Marker, piece));
     }
     let starts_line = line_start && !source.byte(at).is_some_and(|byte| byte.is_ascii_whitespace());
-    if starts_line && readers.lines {
-        if let Some(LineCall { piece, led }) = lines::call(source, at) {
-            return Some(found(if led { Lead::Line } else { Lead::BareLine }, piece));
-        }
+    if starts_line
+        && readers.lines
+        && let Some(LineCall { piece, led }) = lines::call(source, at)
+    {
+        return Some(found(if led { Lead::Line } else { Lead::BareLine }, piece));
     }
     let marker = |piece| found(Lead::Marker, piece);
     match source.byte(at)? {

@@ -217,8 +217,8 @@ fn tool_definition(value: &Value) -> Result<ToolDefinition, String> {
     let keys = ["parameters", "input_schema", "inputSchema"];
     match keys.iter().find_map(|key| map.get(*key)) {
         None | Some(Value::Null) => Ok(tool),
-        Some(schema @ Value::Object(inner)) if !inner.is_empty() => Ok(tool.with_parameters(schema.clone())),
-        Some(Value::Object(_)) => Ok(tool),
+        Some(Value::Object(inner)) if inner.is_empty() => Ok(tool),
+        Some(schema @ Value::Object(_)) => Ok(tool.with_parameters(schema.clone())),
         Some(other) => Err(format!("'parameters': expected a JSON Schema object, found {}", kind_of(other))),
     }
 }
@@ -265,7 +265,7 @@ mod tests {
         let schema = json!({"type":"object","properties":{"on":{"type":"boolean"}}});
         let plain = json!({"name":"lamp","description":"d","parameters":schema});
         let wire = json!({"type":"function","function":plain});
-        for form in [json!([plain]), json!([wire]), json!({"tools":[wire]}), plain.clone()] {
+        for form in [json!([plain]), json!([wire]), json!({"tools":[wire]}), plain] {
             let tools = parse_tools(&form).unwrap();
             assert_eq!((tools[0].name.as_str(), &tools[0].parameters), ("lamp", &schema));
         }
