@@ -10,7 +10,11 @@ use crate::context::Context;
 use crate::failure::Failure;
 
 /// Connects to, or loads, the model that `spec` names. `context` is the length asked for.
-pub(crate) async fn model(context: &Context, spec: &ModelSpec, length: Option<u32>) -> Result<Arc<dyn ChatModel>, Failure> {
+pub(crate) async fn model(
+    context: &Context,
+    spec: &ModelSpec,
+    length: Option<u32>,
+) -> Result<Arc<dyn ChatModel>, Failure> {
     let settings = &context.resolved.settings;
     let mut http = HttpOptions { idle: Some(settings.timeout), ..HttpOptions::default() };
     match spec {
@@ -29,14 +33,20 @@ pub(crate) async fn model(context: &Context, spec: &ModelSpec, length: Option<u3
     }
 }
 
-async fn embedded(context: &Context, spec: &ModelSpec, name: &str, length: Option<u32>) -> Result<Arc<dyn ChatModel>, Failure> {
+async fn embedded(
+    context: &Context,
+    spec: &ModelSpec,
+    name: &str,
+    length: Option<u32>,
+) -> Result<Arc<dyn ChatModel>, Failure> {
     let (path, sha256) = if name.contains(['/', '\\']) || name.to_ascii_lowercase().ends_with(".gguf") {
         (PathBuf::from(name), None)
     } else {
         let store = context.store()?;
         let asset = store.catalog().entry(name)?;
         if asset.kind != tenpass_catalog::Kind::LanguageModel {
-            return Err(Failure::mistake(format!("{name} is a {}, not a language model", asset.kind)).hint("`tenpass models list` shows the kinds"));
+            return Err(Failure::mistake(format!("{name} is a {}, not a language model", asset.kind))
+                .hint("`tenpass models list` shows the kinds"));
         }
         let Some(path) = store.path(name) else {
             return Err(Failure {

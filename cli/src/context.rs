@@ -65,7 +65,8 @@ impl Context {
         }
         let folder = self.home.project.as_ref().map(|project| project.join(SUITE)).filter(|folder| folder.is_dir());
         folder.ok_or_else(|| {
-            Failure::mistake(format!("there is no {SUITE} here")).hint("run it inside the checkout, or name a folder with --cases PATH")
+            Failure::mistake(format!("there is no {SUITE} here"))
+                .hint("run it inside the checkout, or name a folder with --cases PATH")
         })
     }
 

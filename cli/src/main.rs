@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         }
     };
     let printer = Printer::new(arguments.color);
-    match commands::run(arguments, &printer) {
+    match commands::run(arguments, printer) {
         Ok(exit) => ExitCode::from(exit as u8),
         Err(failure) => {
             printer.failure(&failure);

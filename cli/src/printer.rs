@@ -3,6 +3,7 @@
 //! Results go to stdout, everything else to stderr. Colours obey `--color`, then NO_COLOR and
 //! CLICOLOR_FORCE, then whether the stream is a terminal.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this module is the printer")]
+#![allow(clippy::unused_self, reason = "only who was given a printer may print")]
 
 use std::io::{IsTerminal, Write};
 
@@ -41,7 +42,10 @@ impl Printer {
             ColorChoice::Never => false,
             ColorChoice::Auto => !set("NO_COLOR") && (set("CLICOLOR_FORCE") || terminal),
         };
-        Self { colored_out: decide(std::io::stdout().is_terminal()), colored_err: decide(std::io::stderr().is_terminal()) }
+        Self {
+            colored_out: decide(std::io::stdout().is_terminal()),
+            colored_err: decide(std::io::stderr().is_terminal()),
+        }
     }
 
     /// Whether results are coloured.

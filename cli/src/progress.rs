@@ -24,7 +24,8 @@ fn bar(template: &str) -> Option<ProgressBar> {
         return None;
     }
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8)).with_style(style.progress_chars("━╸ "));
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(8))
+        .with_style(style.progress_chars("━╸ "));
     bar.enable_steady_tick(Duration::from_millis(250));
     Some(bar)
 }
@@ -82,7 +83,8 @@ impl RunProgress {
             let elapsed = state.started.map_or(0.0, |started| now.duration_since(started).as_secs_f64());
             let rate = (state.done - state.before) as f64 / elapsed.max(1e-9);
             let left = (state.total - state.done) as f64 / rate;
-            let line = format!("{}/{} passes · {rate:.1}/s · {left:.0} s left · {}", state.done, state.total, state.message());
+            let line =
+                format!("{}/{} passes · {rate:.1}/s · {left:.0} s left · {}", state.done, state.total, state.message());
             drop(state);
             self.printer.note(&line);
         }
@@ -92,7 +94,8 @@ impl RunProgress {
 impl Counts {
     fn message(&self) -> String {
         let (right, all) = self.right.values().fold((0, 0), |(right, all), (r, a)| (right + r, all + a));
-        let share = if all == 0 { String::new() } else { format!("{:.0} % right so far", 100.0 * right as f64 / all as f64) };
+        let share =
+            if all == 0 { String::new() } else { format!("{:.0} % right so far", 100.0 * right as f64 / all as f64) };
         if self.invalid == 0 { share } else { format!("{share} · {} INVALID", self.invalid) }
     }
 }
@@ -117,7 +120,9 @@ impl EventSink for RunProgress {
             }
             RunEvent::PassFinished { configuration, success, .. } => self.finished(configuration, *success),
             RunEvent::AttemptFailed { case, configuration, pass, attempt, error } => {
-                self.say(&format!("warning: {configuration}, {case}, pass {pass}: attempt {attempt} failed, trying again: {error}"));
+                self.say(&format!(
+                    "warning: {configuration}, {case}, pass {pass}: attempt {attempt} failed, trying again: {error}"
+                ));
             }
             RunEvent::ConfigurationStopped { configuration, error } => {
                 self.say(&format!("error: {configuration} was given up: {error}"));
@@ -175,7 +180,9 @@ impl Progress for PullProgress {
                     self.printer.note(&format!("{}: {} of {} MB", self.name, done / 1_000_000, total / 1_000_000));
                 }
             }
-            PullEvent::Failed { source, error } => self.say(&format!("{}: {source}: {error}; trying the next source", self.name)),
+            PullEvent::Failed { source, error } => {
+                self.say(&format!("{}: {source}: {error}; trying the next source", self.name));
+            }
             PullEvent::Verifying => {
                 if let Some(bar) = &self.bar {
                     bar.set_message(format!("{}: checking the hash", self.name));

@@ -2,7 +2,12 @@
 //!
 //! Nothing here skips: a test that was selected and lacks its binary or model fails with the
 //! command that provides it. Every server started here is stopped by its process id.
-#![allow(clippy::panic, clippy::expect_used, clippy::unwrap_used, reason = "this crate exists for tests: a failure is a panic")]
+#![allow(
+    clippy::panic,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "this crate exists for tests: a failure is a panic"
+)]
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -18,9 +23,17 @@ pub fn repository() -> PathBuf {
 /// The binary built with these tests.
 pub fn binary() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
-    let folder = test.ancestors().find(|folder| folder.ends_with("deps")).and_then(Path::parent).expect("tests run from target/…/deps");
+    let folder = test
+        .ancestors()
+        .find(|folder| folder.ends_with("deps"))
+        .and_then(Path::parent)
+        .expect("tests run from target/…/deps");
     let binary = folder.join(format!("tenpass{}", std::env::consts::EXE_SUFFIX));
-    assert!(binary.is_file(), "{} is not built; run the tests with `cargo dev test` or `cargo test --workspace`", binary.display());
+    assert!(
+        binary.is_file(),
+        "{} is not built; run the tests with `cargo dev test` or `cargo test --workspace`",
+        binary.display()
+    );
     binary
 }
 
@@ -47,7 +60,11 @@ impl Tenpass {
         let mut command = Command::new(binary());
         command.args(words).current_dir(repository()).stdin(Stdio::null());
         command.env("TENPASS_RUNS_DIR", self.runs.path()).env("NO_COLOR", "1").env("TENPASS_OFFLINE", "1");
-        command.env_remove("COLUMNS").env_remove("TENPASS_MODEL").env_remove("TENPASS_PASSES").env_remove("OLLAMA_HOST");
+        command
+            .env_remove("COLUMNS")
+            .env_remove("TENPASS_MODEL")
+            .env_remove("TENPASS_PASSES")
+            .env_remove("OLLAMA_HOST");
         command
     }
 
@@ -84,7 +101,10 @@ impl Tenpass {
 /// Where an asset of the catalogue is on this machine.
 pub fn asset(name: &str) -> PathBuf {
     let output = Command::new(binary()).args(["models", "path", name]).output().expect("the binary starts");
-    assert!(output.status.success(), "this test needs {name}; get it with `cargo dev setup` or `tenpass models pull {name}`");
+    assert!(
+        output.status.success(),
+        "this test needs {name}; get it with `cargo dev setup` or `tenpass models pull {name}`"
+    );
     PathBuf::from(String::from_utf8(output.stdout).expect("a path in UTF-8").trim())
 }
 
@@ -118,7 +138,7 @@ impl LlamaServer {
             .spawn()
             .expect("llama-server starts");
         let mut server = Self { child, port };
-        let deadline = Instant::now() + Duration::from_secs(120);
+        let deadline = Instant::now() + Duration::from_mins(2);
         while !server.healthy() {
             if let Some(status) = server.child.try_wait().expect("a child has a state") {
                 panic!("llama-server ended with {status}");

@@ -1,4 +1,5 @@
 //! Bad input gets one clear line and the right exit code; nothing measured is lost.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as the tests do")]
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -12,7 +13,7 @@ fn canned(answer: &'static [u8]) -> String {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { break };
-            let mut buffer = [0; 65_536];
+            let mut buffer = vec![0; 65_536];
             let _ = stream.read(&mut buffer);
             let _ = stream.write_all(answer);
         }
@@ -40,7 +41,8 @@ fn mistakes_on_the_command_line_end_with_2() {
 fn servers_that_are_down_or_talk_nonsense_end_with_3() {
     let tenpass = Tenpass::new();
     let one = ["--filter", "talk-thanks", "--passes", "1", "--timeout", "5s"];
-    let html = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 14\r\nConnection: close\r\n\r\n<html>hi</html";
+    let html =
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 14\r\nConnection: close\r\n\r\n<html>hi</html";
     let half = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9\r\nConnection: close\r\n\r\n{\"object\"";
     let error = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 32\r\nConnection: close\r\n\r\n{\"error\":{\"message\":\"no memory\"}}";
     let specs = ["openai:http://127.0.0.1:9/v1#any".to_owned(), canned(html), canned(half), canned(error)];
@@ -59,7 +61,12 @@ fn damaged_models_are_named() {
     let whole = std::fs::read(asset("smollm2-135m")).unwrap();
     let mut garbage = whole[..4096].to_vec();
     garbage[0] = b'X';
-    for (name, bytes) in [("truncated.gguf", &whole[..whole.len() / 2]), ("header.gguf", &whole[..40]), ("garbage.gguf", &garbage[..]), ("empty.gguf", &[][..])] {
+    for (name, bytes) in [
+        ("truncated.gguf", &whole[..whole.len() / 2]),
+        ("header.gguf", &whole[..40]),
+        ("garbage.gguf", &garbage[..]),
+        ("empty.gguf", &[][..]),
+    ] {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         let spec = format!("embedded:{}", path.display());
@@ -74,7 +81,8 @@ fn damaged_models_are_named() {
 fn a_typing_mistake_in_a_case_file_is_named_with_its_line() {
     let tenpass = Tenpass::new();
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("tools.toml"), "[[tool]]\nname = \"lamp\"\ndescription = \"Switches a lamp.\"\n").unwrap();
+    std::fs::write(folder.path().join("tools.toml"), "[[tool]]\nname = \"lamp\"\ndescription = \"Switches a lamp.\"\n")
+        .unwrap();
     std::fs::write(folder.path().join("prompt.md"), "Be brief.\n").unwrap();
     let text = "family = \"lamps\"\n\n[[case]]\nid = \"one\"\nprovenence = \"a mistake\"\nprompt = \"Light!\"\n[case.expect]\ncalls = [{ tool = \"lapm\" }]\n";
     std::fs::write(folder.path().join("lamps.toml"), text).unwrap();
@@ -91,7 +99,8 @@ fn a_full_disk_loses_nothing_that_was_measured() {
         return;
     }
     let tenpass = Tenpass::new();
-    let output = tenpass.command(&["cases", "list"]).stdout(std::fs::File::create("/dev/full").unwrap()).output().unwrap();
+    let output =
+        tenpass.command(&["cases", "list"]).stdout(std::fs::File::create("/dev/full").unwrap()).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(!error.contains("panicked"), "{error}");
 }

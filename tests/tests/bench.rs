@@ -1,4 +1,5 @@
 //! The tool-choice bench on the real model, through the real binary.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as the tests do")]
 
 use serde_json::Value;
 use tenpass_tests::Tenpass;
@@ -16,10 +17,12 @@ fn bench(tenpass: &Tenpass, more: &[&str]) -> Value {
 fn cells(report: &Value) -> Vec<(String, u64, u64)> {
     let number = |value: &Value| value.as_u64().unwrap();
     let cases = report["cases"].as_array().unwrap().iter();
-    cases.map(|case| {
-        let rate = &case["cells"][0]["rate"];
-        (case["case"].as_str().unwrap().to_owned(), number(&rate["passed"]), number(&rate["total"]))
-    }).collect()
+    cases
+        .map(|case| {
+            let rate = &case["cells"][0]["rate"];
+            (case["case"].as_str().unwrap().to_owned(), number(&rate["passed"]), number(&rate["total"]))
+        })
+        .collect()
 }
 
 #[test]
@@ -63,8 +66,10 @@ fn one_seed_gives_one_result() {
 #[test]
 fn strategies_are_configurations_of_one_run() {
     let tenpass = Tenpass::new();
-    let report = bench(&tenpass, &["--structure", "native,text", "--tools", "all,router", "--passes", "2", "--filter", "talk"]);
-    let labels: Vec<&str> = report["configurations"].as_array().unwrap().iter().map(|c| c["label"].as_str().unwrap()).collect();
+    let report =
+        bench(&tenpass, &["--structure", "native,text", "--tools", "all,router", "--passes", "2", "--filter", "talk"]);
+    let labels: Vec<&str> =
+        report["configurations"].as_array().unwrap().iter().map(|c| c["label"].as_str().unwrap()).collect();
     assert_eq!(labels.len(), 4, "{labels:?}");
     assert!(labels.iter().any(|label| label.contains("native") && label.contains("router")), "{labels:?}");
     assert_eq!(report["comparisons"].as_array().unwrap().len(), 3);

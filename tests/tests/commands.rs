@@ -1,4 +1,5 @@
 //! The smaller commands, through the real binary.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as the tests do")]
 
 use std::io::Write;
 use std::process::Stdio;
@@ -34,7 +35,8 @@ fn calls_parse_reads_text_and_structured_calls() {
     assert_eq!(parsed["calls"][0]["arguments"], json!({ "on": true }));
     assert_eq!(parsed["calls"][0]["recovered"], true);
     assert_eq!(parsed["text"], "Sure.");
-    let structured = json!([{ "id": "1", "type": "function", "function": { "name": "lamp", "arguments": "{\"on\":false}" } }]);
+    let structured =
+        json!([{ "id": "1", "type": "function", "function": { "name": "lamp", "arguments": "{\"on\":false}" } }]);
     let parsed = parse(&tools, Some(&structured), "");
     assert_eq!(parsed["calls"][0]["recovered"], false);
     assert_eq!(parsed["calls"][0]["arguments"], json!({ "on": false }));
@@ -59,7 +61,10 @@ fn published_function_calling_cases_agree_with_the_grader() {
     // Every shipped answer of simple_python, multiple, parallel and irrelevance passes, every wrong one fails.
     let report = tenpass.ok(&["cases", "import", "bfcl", &data, "--check"]);
     for category in ["simple_python", "multiple", "parallel", "irrelevance"] {
-        let line = report.lines().find(|line| line.starts_with(&format!("{category} "))).unwrap_or_else(|| panic!("{category}: {report}"));
+        let line = report
+            .lines()
+            .find(|line| line.starts_with(&format!("{category} ")))
+            .unwrap_or_else(|| panic!("{category}: {report}"));
         let words: Vec<&str> = line.split_whitespace().collect();
         let (right, all) = words[2].split_once('/').unwrap();
         assert_eq!(right, all, "{line}");

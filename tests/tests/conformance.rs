@@ -1,5 +1,6 @@
 //! The one conformance suite on real backends: the embedded engine, and the OpenAI-compatible
 //! client against a real llama-server with the same file.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as the tests do")]
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,7 +11,7 @@ use tenpass_engine::{EmbeddedModel, LoadOptions};
 use tenpass_model::conformance::{Asked, Subject, Suite, failures, run};
 use tenpass_model::{BoxFuture, ChatModel, ChatRequest, HttpOptions, ModelError, OpenAiModel, SamplingOptions};
 use tenpass_tests::{LlamaServer, asset};
-use tenpass_trace::Message;
+use tenpass_trace::{Message, ToolCall, ToolDefinition};
 
 fn ask(text: &str, max_tokens: u32) -> ChatRequest {
     ChatRequest {
@@ -28,11 +29,17 @@ fn suite(overflow_words: usize) -> Suite {
         long: ask("Count slowly from one to ten thousand, in words.", 2000),
         overflow: ask(&"word ".repeat(overflow_words), 8),
         tools: None,
-        format: Some(Asked { request: ChatRequest { format: Some(schema), ..ask("Which city?", 40) }, contains: "\"Paris\"".to_owned() }),
+        format: Some(Asked {
+            request: ChatRequest { format: Some(schema), ..ask("Which city?", 40) },
+            contains: "\"Paris\"".to_owned(),
+        }),
         distinct: ["France", "Japan", "Germany"]
             .iter()
             .zip(["Paris", "Tokyo", "Berlin"])
-            .map(|(country, city)| Asked { request: ask(&format!("What is the capital of {country}?"), 24), contains: city.to_owned() })
+            .map(|(country, city)| Asked {
+                request: ask(&format!("What is the capital of {country}?"), 24),
+                contains: city.to_owned(),
+            })
             .collect(),
         patience: Duration::from_secs(20),
     }
@@ -47,7 +54,14 @@ impl Subject for Embedded {
 
     fn missing(&self) -> BoxFuture<'_, Result<Arc<dyn ChatModel>, ModelError>> {
         Box::pin(async {
-            let options = LoadOptions { path: "no-such-file.gguf".into(), spec: "embedded:none".into(), name: "none".into(), sha256: None, context: None, threads: None };
+            let options = LoadOptions {
+                path: "no-such-file.gguf".into(),
+                spec: "embedded:none".into(),
+                name: "none".into(),
+                sha256: None,
+                context: None,
+                threads: None,
+            };
             EmbeddedModel::load(&options).map(|model| Arc::new(model) as Arc<dyn ChatModel>)
         })
     }
@@ -60,7 +74,14 @@ impl Subject for Embedded {
 #[tokio::test]
 async fn the_embedded_engine_conforms() {
     let path = asset("smollm2-135m");
-    let options = LoadOptions { path, spec: "embedded:smollm2-135m".into(), name: "smollm2-135m".into(), sha256: None, context: None, threads: None };
+    let options = LoadOptions {
+        path,
+        spec: "embedded:smollm2-135m".into(),
+        name: "smollm2-135m".into(),
+        sha256: None,
+        context: None,
+        threads: None,
+    };
     let subject = Embedded(Arc::new(EmbeddedModel::load(&options).unwrap()));
     let failed = failures(&run(&subject, &suite(9000)).await);
     assert!(failed.is_empty(), "{failed}");
@@ -92,7 +113,10 @@ async fn the_openai_client_conforms_on_a_real_llama_server() {
     let server = LlamaServer::start(&asset("smollm2-135m"), &["-c", "4096", "--parallel", "2", "--slots"]);
     let spec = server.spec();
     let url = spec.strip_prefix("openai:").unwrap();
-    let model = OpenAiModel::connect(url, "", &HttpOptions { idle: Some(Duration::from_secs(60)), ..HttpOptions::default() }).await.unwrap();
+    let model =
+        OpenAiModel::connect(url, "", &HttpOptions { idle: Some(Duration::from_mins(1)), ..HttpOptions::default() })
+            .await
+            .unwrap();
     let subject = Llama { model: Arc::new(model), server };
     let failed = failures(&run(&subject, &suite(9000)).await);
     assert!(failed.is_empty(), "{failed}");
@@ -103,10 +127,23 @@ async fn both_backends_count_the_same_prompt_tokens() {
     let path = asset("smollm2-135m");
     let server = LlamaServer::start(&path, &["-c", "4096", "--parallel", "1"]);
     let spec = server.spec();
-    let remote = OpenAiModel::connect(spec.strip_prefix("openai:").unwrap(), "", &HttpOptions::default()).await.unwrap();
-    let options = LoadOptions { path, spec: "embedded:smollm2-135m".into(), name: "smollm2-135m".into(), sha256: None, context: None, threads: None };
+    let remote =
+        OpenAiModel::connect(spec.strip_prefix("openai:").unwrap(), "", &HttpOptions::default()).await.unwrap();
+    let options = LoadOptions {
+        path,
+        spec: "embedded:smollm2-135m".into(),
+        name: "smollm2-135m".into(),
+        sha256: None,
+        context: None,
+        threads: None,
+    };
     let embedded = EmbeddedModel::load(&options).unwrap();
-    for text in ["Bonjour, où est passé le fichier « été 2026 » ?", "fn main() {\n    println!(\"{}\", 1234567);\n}", "日本語 🙂 naïve\t\ttabs   and   blanks", "<|im_end|> is not an end here"] {
+    for text in [
+        "Bonjour, où est passé le fichier « été 2026 » ?",
+        "fn main() {\n    println!(\"{}\", 1234567);\n}",
+        "日本語 🙂 naïve\t\ttabs   and   blanks",
+        "<|im_end|> is not an end here",
+    ] {
         let request = ask(text, 1);
         let ours = embedded.render(&request).await.unwrap();
         let theirs = remote.render(&request).await.unwrap();
@@ -115,4 +152,46 @@ async fn both_backends_count_the_same_prompt_tokens() {
             assert_eq!(ours.tokens, theirs.tokens, "the token count of {text:?}");
         }
     }
+}
+
+/// Earlier turns that show how a call looks: a 135M model follows examples, not descriptions.
+fn with_examples() -> ChatRequest {
+    let lamp = ToolDefinition::new("set_lamp", "Switches the lamp of a room.").with_parameters(json!({
+        "type": "object", "properties": { "room": { "type": "string" }, "on": { "type": "boolean" } }, "required": ["room", "on"]
+    }));
+    let mut messages = vec![Message::system("You switch lamps.")];
+    for (number, room) in ["hall", "attic", "garage"].iter().enumerate() {
+        messages.push(Message::user(format!("Switch on the lamp in the {room}.")));
+        let arguments = json!({ "room": room, "on": true }).as_object().cloned().unwrap();
+        let id = format!("call{number:05}");
+        messages.push(Message {
+            tool_calls: vec![ToolCall { id: Some(id.clone()), name: "set_lamp".into(), arguments }],
+            ..Message::assistant("")
+        });
+        messages.push(Message { tool_call_id: Some(id), ..Message::tool("set_lamp", "{\"ok\": true}") });
+        messages.push(Message::assistant("Done."));
+    }
+    messages.push(Message::user("Switch on the lamp in the kitchen."));
+    ChatRequest { messages, tools: vec![lamp], ..ask("", 96) }
+}
+
+#[tokio::test]
+async fn a_real_server_streams_structured_tool_calls() {
+    let template = tenpass_tests::repository().join("tests/data/tools-chatml.jinja");
+    let template = template.display().to_string();
+    let extra = ["-c", "4096", "--parallel", "1", "--chat-template-file", &template];
+    let server = LlamaServer::start(&asset("smollm2-135m"), &extra);
+    let spec = server.spec();
+    let model = OpenAiModel::connect(spec.strip_prefix("openai:").unwrap(), "", &HttpOptions::default()).await.unwrap();
+    let mut calls = Vec::new();
+    for stream in [true, false] {
+        let request = ChatRequest { stream, ..with_examples() };
+        let answer = tenpass_model::collect(model.start(request), std::time::Instant::now()).await;
+        assert_eq!(answer.error, None);
+        assert_eq!(answer.calls.len(), 1, "{answer:?}");
+        assert_eq!(answer.calls[0].name, "set_lamp");
+        assert_eq!(answer.calls[0].arguments["room"], "kitchen", "{answer:?}");
+        calls.push(answer.calls[0].arguments.clone());
+    }
+    assert_eq!(calls[0], calls[1], "streamed and whole");
 }

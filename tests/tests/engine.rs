@@ -1,5 +1,6 @@
 //! The embedded engine on the real SmolLM2: against candle's own implementation, and what sharing
 //! must not change.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as the tests do")]
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -11,7 +12,14 @@ use tenpass_tests::asset;
 use tenpass_trace::Message;
 
 fn load(name: &str) -> EmbeddedModel {
-    let options = LoadOptions { path: asset(name), spec: format!("embedded:{name}"), name: name.to_owned(), sha256: None, context: None, threads: None };
+    let options = LoadOptions {
+        path: asset(name),
+        spec: format!("embedded:{name}"),
+        name: name.to_owned(),
+        sha256: None,
+        context: None,
+        threads: None,
+    };
     EmbeddedModel::load(&options).unwrap()
 }
 
@@ -96,9 +104,13 @@ async fn a_schema_is_obeyed_by_every_pass() {
             "required": ["room", "on"], "additionalProperties": false } },
         "required": ["name", "arguments"], "additionalProperties": false
     });
-    let requests = (0..20).map(|seed| ChatRequest { format: Some(schema.clone()), ..ask("Switch on the light in the attic.", 1.0, seed, 64) });
+    let requests = (0..20).map(|seed| ChatRequest {
+        format: Some(schema.clone()),
+        ..ask("Switch on the light in the attic.", 1.0, seed, 64)
+    });
     for answer in answers(&model, requests.collect()).await {
-        let value: serde_json::Value = serde_json::from_str(&answer.text).unwrap_or_else(|error| panic!("{error}: {}", answer.text));
+        let value: serde_json::Value =
+            serde_json::from_str(&answer.text).unwrap_or_else(|error| panic!("{error}: {}", answer.text));
         assert_eq!(value["name"], "lamp");
         assert!(["attic", "hall"].contains(&value["arguments"]["room"].as_str().unwrap()));
         assert!(value["arguments"]["on"].is_boolean());
@@ -129,7 +141,12 @@ async fn greedy_answers_agree_with_candle_transformers() {
     let model = load("smollm2-135m");
     let path = asset("smollm2-135m");
     let mut agreed = 0;
-    let questions = ["What is the capital of Italy?", "How many legs has a spider?", "What colour is the sky?", "Who wrote Hamlet?"];
+    let questions = [
+        "What is the capital of Italy?",
+        "How many legs has a spider?",
+        "What colour is the sky?",
+        "Who wrote Hamlet?",
+    ];
     for question in questions {
         let request = ask(question, 0.0, 1, 8);
         let prompt = model.prompt_tokens(&request).unwrap();

@@ -1,4 +1,5 @@
 //! SIGKILL at random moments, then `--resume`: the same passes as an uninterrupted run.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as the tests do")]
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -25,7 +26,11 @@ fn replay(folder: &Path) -> PathBuf {
 
 /// Every final pass of a run: (case, configuration, pass) with its seed; panics on a double.
 fn passes(runs: &Path) -> BTreeMap<(String, String, u64), u64> {
-    let run = std::fs::read_dir(runs).unwrap().map(|entry| entry.unwrap().path()).find(|path| path.join("passes.jsonl").is_file()).unwrap();
+    let run = std::fs::read_dir(runs)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.join("passes.jsonl").is_file())
+        .unwrap();
     let text = std::fs::read_to_string(run.join("passes.jsonl")).unwrap();
     let mut found = BTreeMap::new();
     for line in text.lines() {
@@ -59,7 +64,9 @@ fn a_killed_run_resumes_to_the_same_set_of_passes() {
         std::thread::sleep(Duration::from_millis(15 + round * 37));
         child.kill().unwrap();
         child.wait().unwrap();
-        let begun = std::fs::read_dir(tenpass.runs.path()).unwrap().any(|entry| entry.unwrap().path().join("manifest.json").is_file());
+        let begun = std::fs::read_dir(tenpass.runs.path())
+            .unwrap()
+            .any(|entry| entry.unwrap().path().join("manifest.json").is_file());
         if begun {
             interrupted += 1;
             tenpass.ok(&["bench", "tools", "--resume", "latest"]);

@@ -33,6 +33,7 @@ Examples:
 /// Arguments of `bench tools`.
 #[derive(Debug, Args)]
 #[command(after_help = TOOLS_HELP)]
+#[allow(clippy::struct_field_names, reason = "fields are named after their flags")]
 pub(crate) struct Tools {
     /// Model to measure; repeat it for several
     #[arg(long = "model", value_name = "SPEC")]

@@ -147,7 +147,8 @@ mod tests {
             if sub.has_subcommands() {
                 check_examples(sub, &path);
             } else {
-                let help = sub.get_after_help().or(sub.get_after_long_help()).map(ToString::to_string).unwrap_or_default();
+                let help =
+                    sub.get_after_help().or(sub.get_after_long_help()).map(ToString::to_string).unwrap_or_default();
                 assert!(help.contains(&format!("  {path}")), "`{path} --help` has no example");
             }
         }

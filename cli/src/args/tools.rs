@@ -51,7 +51,9 @@ pub(crate) enum Cases {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Import {
     /// The Berkeley function-calling leaderboard (BFCL v4) files
-    #[command(after_help = "Example:\n  tenpass models pull bfcl\n  tenpass cases import bfcl \"$(tenpass models path bfcl)\" --out my-cases/bfcl\n  tenpass bench tools --cases my-cases/bfcl")]
+    #[command(
+        after_help = "Example:\n  tenpass models pull bfcl\n  tenpass cases import bfcl \"$(tenpass models path bfcl)\" --out my-cases/bfcl\n  tenpass bench tools --cases my-cases/bfcl"
+    )]
     Bfcl {
         /// The folder with BFCL_v4_*.json and possible_answer/
         dir: PathBuf,
@@ -77,7 +79,9 @@ pub(crate) enum Runs {
         format: TextOrJson,
     },
     /// Show a run's table, or one case, or one pass with request, raw text, calls and grade
-    #[command(after_help = "Examples:\n  tenpass runs show latest\n  tenpass runs show latest --case delegate-long-letter --pass 3")]
+    #[command(
+        after_help = "Examples:\n  tenpass runs show latest\n  tenpass runs show latest --case delegate-long-letter --pass 3"
+    )]
     Show {
         /// The run's id, its beginning, or `latest`
         run: String,

@@ -134,7 +134,8 @@ fn choose(suite: &Suite, tools: &Tools) -> Result<Vec<Case>, Failure> {
     };
     let chosen: Vec<Case> = suite.cases.iter().filter(wanted).cloned().collect();
     if chosen.is_empty() {
-        return Err(Failure::mistake("no case matches --filter, --family and --language").hint("`tenpass cases list` shows all"));
+        return Err(Failure::mistake("no case matches --filter, --family and --language")
+            .hint("`tenpass cases list` shows all"));
     }
     Ok(chosen)
 }
@@ -184,7 +185,8 @@ fn default_jobs(info: &ModelInfo) -> usize {
 }
 
 fn sampling(tools: &Tools, info: &ModelInfo) -> SamplingOptions {
-    let mut options = SamplingOptions { max_tokens: tools.max_tokens.unwrap_or(MAX_TOKENS), ..SamplingOptions::default() };
+    let mut options =
+        SamplingOptions { max_tokens: tools.max_tokens.unwrap_or(MAX_TOKENS), ..SamplingOptions::default() };
     options.temperature = tools.temperature.unwrap_or(options.temperature);
     options.top_k = tools.top_k.unwrap_or(options.top_k);
     options.top_p = tools.top_p.unwrap_or(options.top_p);
@@ -214,7 +216,9 @@ fn arguments(tools: &Tools, configuration: &Configuration, reason: &str) -> Argu
         ("structure_reason", json!(reason), false),
     ];
     let part = |passed: bool| -> Map<String, Value> {
-        let chosen = values.iter().filter(|(name, _, typed)| *typed == passed && (*name != "structure_reason" || tools.structure.is_empty()));
+        let chosen = values
+            .iter()
+            .filter(|(name, _, typed)| *typed == passed && (*name != "structure_reason" || tools.structure.is_empty()));
         chosen.map(|(name, value, _)| ((*name).to_owned(), value.clone())).collect()
     };
     Arguments { passed: part(true), defaulted: part(false) }
@@ -271,7 +275,11 @@ async fn stored_configurations(context: &Context, run: &Run, tools: &Tools) -> R
             options: record.options.clone(),
             think: record.think,
             stream: record.stream,
-            jobs: if tools.jobs.is_some() { context.resolved.settings.jobs.unwrap_or(record.jobs) } else { record.jobs },
+            jobs: if tools.jobs.is_some() {
+                context.resolved.settings.jobs.unwrap_or(record.jobs)
+            } else {
+                record.jobs
+            },
             arguments: record.arguments.clone(),
         });
     }
@@ -295,7 +303,10 @@ fn report(context: &Context, tools: &Tools, outcome: &RunOutcome) -> Result<Exit
             Ok(Exit::Backend)
         }
         _ => {
-            context.printer.note(&format!("kept in {place}; look closer with: tenpass runs show {} --case ID --pass N", outcome.run));
+            context.printer.note(&format!(
+                "kept in {place}; look closer with: tenpass runs show {} --case ID --pass N",
+                outcome.run
+            ));
             Ok(Exit::Yes)
         }
     }

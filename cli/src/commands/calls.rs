@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use tenpass_model::FinishReason;
-use tenpass_model::calls::{ParseInput, parse, parse_structured, parse_tools};
+use tenpass_model::calls::{ParseInput, Shape, parse, parse_structured, parse_tools};
 use tenpass_trace::ToolDefinition;
 
 use crate::args::tools::{Calls, Finish};
@@ -18,19 +18,24 @@ pub(crate) fn run(command: &Calls, printer: Printer) -> Result<Exit, Failure> {
     let tools = read_tools(tools)?;
     let structured = match structured {
         None => Vec::new(),
-        Some(path) => parse_structured(&read_json(path)?).map_err(|reason| Failure::mistake(format!("{}: {reason}", path.display())))?,
+        Some(path) => parse_structured(&read_json(path)?)
+            .map_err(|reason| Failure::mistake(format!("{}: {reason}", path.display())))?,
     };
     let thinking = match thinking {
         None => String::new(),
         Some(path) => read(path)?,
     };
     if let Some(shape) = declared
-        && shape.parse::<tenpass_model::calls::Shape>().is_err()
+        && let Err(error) = shape.parse::<Shape>()
     {
-        return Err(Failure::mistake(format!("no call shape is called `{shape}`")).hint("such as hermes, constrained, mistral_calls; see docs/calls.md"));
+        let hint = error.hint();
+        return Err(Failure::mistake(error).hint(hint));
     }
     let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Failure::file(Path::new("standard input"), &error))?;
+    std::io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::file(Path::new("standard input"), &error))?;
     let text = String::from_utf8_lossy(&bytes);
     let finish = match finish {
         Finish::Stop => FinishReason::Stop,
@@ -54,7 +59,8 @@ fn read(path: &Path) -> Result<String, Failure> {
 }
 
 fn read_json(path: &Path) -> Result<serde_json::Value, Failure> {
-    serde_json::from_str(&read(path)?).map_err(|error| Failure::mistake(format!("{}:{}: {error}", path.display(), error.line())))
+    serde_json::from_str(&read(path)?)
+        .map_err(|error| Failure::mistake(format!("{}:{}: {error}", path.display(), error.line())))
 }
 
 /// Tool definitions from JSON, or from a suite's `tools.toml`.
@@ -65,6 +71,8 @@ fn read_tools(path: &Path) -> Result<Vec<ToolDefinition>, Failure> {
             Failure::mistake(text)
         });
     }
-    parse_tools(&read_json(path)?)
-        .map_err(|reason| Failure::mistake(format!("{}: {reason}", path.display())).hint("a list of {\"name\",\"description\",\"parameters\"}, or of OpenAI's {\"type\":\"function\",…}"))
+    parse_tools(&read_json(path)?).map_err(|reason| {
+        Failure::mistake(format!("{}: {reason}", path.display()))
+            .hint("a list of {\"name\",\"description\",\"parameters\"}, or of OpenAI's {\"type\":\"function\",…}")
+    })
 }

@@ -34,11 +34,14 @@ pub(crate) fn run(context: &Context, command: &Cases) -> Result<Exit, Failure> {
         }
         Cases::Check { path } => {
             let suite = context.suite(path.cases.as_deref())?;
-            let families: std::collections::BTreeSet<&str> = suite.cases.iter().map(|case| case.family.as_str()).collect();
+            let families: std::collections::BTreeSet<&str> =
+                suite.cases.iter().map(|case| case.family.as_str()).collect();
             context.printer.out(&format!("{} cases in {} families, no mistakes", suite.cases.len(), families.len()));
             Ok(Exit::Yes)
         }
-        Cases::Import(Import::Bfcl { dir, out, category, check }) => bfcl(context, dir, out.as_deref(), category, *check),
+        Cases::Import(Import::Bfcl { dir, out, category, check }) => {
+            bfcl(context, dir, out.as_deref(), category, *check)
+        }
     }
 }
 
@@ -46,7 +49,12 @@ pub(crate) fn run(context: &Context, command: &Cases) -> Result<Exit, Failure> {
 pub(crate) fn find<'a>(suite: &'a Suite, id: &str) -> Result<&'a tenpass_bench::cases::Case, Failure> {
     suite.cases.iter().find(|case| case.id == id).ok_or_else(|| {
         let failure = Failure::mistake(format!("no case `{id}`"));
-        let near = suite.cases.iter().filter(|case| case.id.contains(id) || id.contains(&case.id)).map(|case| case.id.as_str()).next();
+        let near = suite
+            .cases
+            .iter()
+            .filter(|case| case.id.contains(id) || id.contains(&case.id))
+            .map(|case| case.id.as_str())
+            .next();
         match near {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
             None => failure.hint("`tenpass cases list` shows all"),

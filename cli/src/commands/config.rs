@@ -22,10 +22,15 @@ pub(crate) fn run(context: &Context, command: &Config) -> Result<Exit, Failure> 
                 .iter()
                 .map(|entry| vec![entry.key.to_owned(), entry.value.clone(), entry.origin.to_string()])
                 .collect();
-            let folders = [("models", &context.home.models), ("runs", &context.runs()), ("user file", &context.home.user_file)];
+            let folders =
+                [("models", &context.home.models), ("runs", &context.runs()), ("user file", &context.home.user_file)];
             let folders: Vec<Vec<String>> =
                 folders.iter().map(|(what, path)| vec![(*what).to_owned(), path.display().to_string()]).collect();
-            context.printer.out(&format!("{}\n{}", table(&["setting", "value", "from"], &rows, &[]), table(&["folder", "path"], &folders, &[])));
+            context.printer.out(&format!(
+                "{}\n{}",
+                table(&["setting", "value", "from"], &rows, &[]),
+                table(&["folder", "path"], &folders, &[])
+            ));
             Ok(Exit::Yes)
         }
     }

@@ -19,19 +19,19 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 /// Carries out what was typed.
-pub(crate) fn run(mut arguments: Arguments, printer: &Printer) -> Result<Exit, Failure> {
+pub(crate) fn run(mut arguments: Arguments, printer: Printer) -> Result<Exit, Failure> {
     // Commands that need neither folders nor settings must work with a broken configuration.
     let command = std::mem::replace(&mut arguments.command, Command::Config(crate::args::tools::Config::Default));
     match command {
         Command::Completions { shell } => return Ok(generate::completions(shell)),
-        Command::Man { dir } => return generate::man(&dir, *printer),
-        Command::Generate { page } => return Ok(generate::page(page, *printer)),
-        Command::Calls(command) => return calls::run(&command, *printer),
-        Command::Config(crate::args::tools::Config::Default) => return Ok(config::default(*printer)),
+        Command::Man { dir } => return generate::man(&dir, printer),
+        Command::Generate { page } => return Ok(generate::page(page, printer)),
+        Command::Calls(command) => return calls::run(&command, printer),
+        Command::Config(crate::args::tools::Config::Default) => return Ok(config::default(printer)),
         _ => {}
     }
     let flags = if let Command::Bench(command) = &command { bench::flags(command) } else { Vec::new() };
-    let context = Context::new(&arguments, *printer, &flags)?;
+    let context = Context::new(&arguments, printer, &flags)?;
     match command {
         Command::Bench(command) => asynchronous(bench::run(&context, command))?,
         Command::Cases(command) => cases::run(&context, &command),
@@ -39,7 +39,9 @@ pub(crate) fn run(mut arguments: Arguments, printer: &Printer) -> Result<Exit, F
         Command::Models(command) => models::run(&context, &command),
         Command::Prompt(command) => asynchronous(prompt::run(&context, &command))?,
         Command::Config(command) => config::run(&context, &command),
-        Command::Completions { .. } | Command::Man { .. } | Command::Generate { .. } | Command::Calls(_) => Ok(Exit::Yes),
+        Command::Completions { .. } | Command::Man { .. } | Command::Generate { .. } | Command::Calls(_) => {
+            Ok(Exit::Yes)
+        }
     }
 }
 

@@ -39,7 +39,14 @@ fn list(context: &Context, format: TextOrJson) -> Result<Exit, Failure> {
         .iter()
         .map(|row| {
             let state = if row.runs_here { word(&row.state) } else { "not for this machine".to_owned() };
-            vec![row.asset.name.clone(), row.asset.kind.to_string(), bytes(row.asset.size), state, row.asset.licence.clone(), row.asset.description.clone()]
+            vec![
+                row.asset.name.clone(),
+                row.asset.kind.to_string(),
+                bytes(row.asset.size),
+                state,
+                row.asset.licence.clone(),
+                row.asset.description.clone(),
+            ]
         })
         .collect();
     context.printer.out(&table(&["name", "kind", "size", "state", "licence", "what it is"], &rows, &[2]));

@@ -48,7 +48,9 @@ pub(crate) async fn run(context: &Context, command: &Prompt) -> Result<Exit, Fai
         Err(error) => format!("not counted: {error}"),
     };
     let weight = match (rendered.tokens, info.context) {
-        (Some(tokens), Some(length)) => format!(" · {:.0} % of a context of {length}", 100.0 * f64::from(tokens) / f64::from(length)),
+        (Some(tokens), Some(length)) => {
+            format!(" · {:.0} % of a context of {length}", 100.0 * f64::from(tokens) / f64::from(length))
+        }
         _ => String::new(),
     };
     context.printer.note(&format!(

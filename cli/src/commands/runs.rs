@@ -7,7 +7,9 @@ use tenpass_bench::cases::Case;
 use tenpass_bench::store::{
     Index, Manifest, PassDetail, PassFilter, PassRow, Run, RunEntry, RunState, list_runs, merge, open_run, regrade,
 };
-use tenpass_report::{ConfigurationFacts, PassView, RunFacts, RunSummary, Style, Summariser, render_csv, render_json, render_table};
+use tenpass_report::{
+    ConfigurationFacts, PassView, RunFacts, RunSummary, Style, Summariser, render_csv, render_json, render_table,
+};
 use tenpass_trace::FailureClass;
 
 use super::table::table;
@@ -33,12 +35,11 @@ pub(crate) fn run(context: &Context, command: &Runs) -> Result<Exit, Failure> {
             let run = open_run(&store, run)?;
             check_names(&run, case.as_deref(), configuration.as_deref())?;
             let only = Only { case: case.clone(), configuration: configuration.clone() };
-            match pass {
-                Some(pass) => show_pass(context, &run, &only, *pass, *format),
-                None => {
-                    print_summary(context, &run, &only, *format)?;
-                    Ok(Exit::Yes)
-                }
+            if let Some(pass) = pass {
+                show_pass(context, &run, &only, *pass, *format)
+            } else {
+                print_summary(context, &run, &only, *format)?;
+                Ok(Exit::Yes)
             }
         }
         Runs::Regrade { run, current_cases, path, format } => {
@@ -58,11 +59,19 @@ pub(crate) fn run(context: &Context, command: &Runs) -> Result<Exit, Failure> {
                 let before = change.before.as_ref().map_or("ungraded", |verdict| word(verdict.success));
                 let after = word(change.after.success);
                 let class = change.after.class.map(|class| format!(" ({class})")).unwrap_or_default();
-                context.printer.out(&format!("{} {} pass {}: {before} → {after}{class}", change.case, change.configuration, change.pass));
+                context.printer.out(&format!(
+                    "{} {} pass {}: {before} → {after}{class}",
+                    change.case, change.configuration, change.pass
+                ));
             }
             context.printer.out(&format!(
                 "{}: {} graded, {} changed: {} now right, {} now wrong; {} kept as they were",
-                run.id(), report.graded, report.changed, report.gained, report.lost, report.kept
+                run.id(),
+                report.graded,
+                report.changed,
+                report.gained,
+                report.lost,
+                report.kept
             ));
             Ok(Exit::Yes)
         }
@@ -111,8 +120,15 @@ fn row(entry: &RunEntry) -> Vec<String> {
     match &entry.run {
         Ok(run) => {
             let manifest = run.manifest();
-            let ids: Vec<&str> = manifest.configurations.iter().map(|configuration| configuration.id.as_str()).collect();
-            vec![entry.id.clone(), state_word(manifest.state()).to_owned(), manifest.cases.to_string(), manifest.passes.to_string(), ids.join(", ")]
+            let ids: Vec<&str> =
+                manifest.configurations.iter().map(|configuration| configuration.id.as_str()).collect();
+            vec![
+                entry.id.clone(),
+                state_word(manifest.state()).to_owned(),
+                manifest.cases.to_string(),
+                manifest.passes.to_string(),
+                ids.join(", "),
+            ]
         }
         Err(error) => vec![entry.id.clone(), format!("unreadable: {error}")],
     }
@@ -127,7 +143,8 @@ fn check_names(run: &Run, case: Option<&str>, configuration: Option<&str>) -> Re
     if ids.contains(&wanted) {
         return Ok(());
     }
-    Err(Failure::mistake(format!("{} has no configuration `{wanted}`", run.id())).hint(format!("it has: {}", ids.join(", "))))
+    Err(Failure::mistake(format!("{} has no configuration `{wanted}`", run.id()))
+        .hint(format!("it has: {}", ids.join(", "))))
 }
 
 /// Prints a run's numbers.
@@ -175,7 +192,8 @@ fn summarise(run: &Run, only: &Only) -> Result<RunSummary, Failure> {
         elapsed_s: elapsed(manifest),
     };
     let mut summariser = Summariser::new(facts, configurations);
-    let filter = PassFilter { case: only.case.clone(), configuration: only.configuration.clone(), ..PassFilter::default() };
+    let filter =
+        PassFilter { case: only.case.clone(), configuration: only.configuration.clone(), ..PassFilter::default() };
     let ids = index.configurations().to_vec();
     index.rows(&filter, |row| {
         let (Some(case), Some(configuration)) = (cases.get(row.case), ids.get(row.configuration)) else { return };
@@ -252,16 +270,23 @@ fn quote(detail: &PassDetail) -> String {
     if calls.is_empty() {
         return detail.pass.text.clone();
     }
-    let shown = calls.iter().map(|call| format!("{}({})", call.name, serde_json::Value::Object(call.arguments.clone())));
+    let shown =
+        calls.iter().map(|call| format!("{}({})", call.name, serde_json::Value::Object(call.arguments.clone())));
     shown.collect::<Vec<_>>().join(" ")
 }
 
 fn show_pass(context: &Context, run: &Run, only: &Only, pass: u32, format: Format) -> Result<Exit, Failure> {
-    let filter = PassFilter { case: only.case.clone(), configuration: only.configuration.clone(), pass: Some(pass), ..PassFilter::default() };
+    let filter = PassFilter {
+        case: only.case.clone(),
+        configuration: only.configuration.clone(),
+        pass: Some(pass),
+        ..PassFilter::default()
+    };
     let details = run.passes(&filter)?.collect::<Result<Vec<_>, _>>()?;
     if details.is_empty() {
         let case = only.case.as_deref().unwrap_or_default();
-        return Err(Failure::mistake(format!("{} has no pass {pass} of {case}", run.id())).hint(format!("passes count from 1 to {}", run.manifest().passes)));
+        return Err(Failure::mistake(format!("{} has no pass {pass} of {case}", run.id()))
+            .hint(format!("passes count from 1 to {}", run.manifest().passes)));
     }
     let mut all = Vec::new();
     for detail in &details {
@@ -290,7 +315,10 @@ fn pass_text(
     case: &Case,
 ) -> String {
     let pass = &detail.pass;
-    let mut text = format!("{} · {} · pass {} (attempt {}, seed {})\n", pass.case, pass.configuration, pass.pass, pass.attempt, pass.seed);
+    let mut text = format!(
+        "{} · {} · pass {} (attempt {}, seed {})\n",
+        pass.case, pass.configuration, pass.pass, pass.attempt, pass.seed
+    );
     if let Some(outcome) = &detail.outcome {
         let verdict = match outcome.success {
             Some(true) => "RIGHT",
@@ -304,10 +332,14 @@ fn pass_text(
         }
     }
     text.push_str(&format!("expected: {}\n", tenpass_bench::cases::show::summary(&case.expect)));
-    section(&mut text, "request", &request.map_or_else(
-        || format!("(not stored: {})", pass.request),
-        |record| serde_json::to_string_pretty(&record.request).unwrap_or_default(),
-    ));
+    section(
+        &mut text,
+        "request",
+        &request.map_or_else(
+            || format!("(not stored: {})", pass.request),
+            |record| serde_json::to_string_pretty(&record.request).unwrap_or_default(),
+        ),
+    );
     if !pass.thinking.is_empty() {
         section(&mut text, "thinking, raw", &pass.thinking);
     }
@@ -316,7 +348,11 @@ fn pass_text(
         section(&mut text, "structured calls, raw", &serde_json::to_string_pretty(&pass.calls).unwrap_or_default());
     }
     let calls = detail.outcome.as_ref().map(|outcome| outcome.calls.as_slice()).unwrap_or_default();
-    section(&mut text, "calls, parsed", &if calls.is_empty() { "(none)".to_owned() } else { serde_json::to_string_pretty(calls).unwrap_or_default() });
+    section(
+        &mut text,
+        "calls, parsed",
+        &if calls.is_empty() { "(none)".to_owned() } else { serde_json::to_string_pretty(calls).unwrap_or_default() },
+    );
     if let Some(fault) = &pass.fault {
         section(&mut text, "fault", &format!("{}: {}\nhint: {}", fault.class, fault.message, fault.hint));
     }

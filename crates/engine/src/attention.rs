@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 
 use crate::cache::{KvBuffer, LANES, SegmentRef, path_len};
-use crate::kernels::{LINES, exp_weights, score, weigh};
+use crate::kernels::{Keys, exp_weights, score, weigh};
 
 /// Scores a task may hold: 512 KiB, so that they and a stretch of keys stay in a core's cache.
 const MOST_SCORES: usize = 1 << 17;
@@ -31,8 +31,8 @@ pub(crate) struct Span<'a> {
 /// Head counts and sizes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Heads {
-    pub(crate) heads: usize,
-    pub(crate) kv_heads: usize,
+    pub(crate) queries: usize,
+    pub(crate) keys: usize,
     pub(crate) size: usize,
     /// Tokens a row may look back at, itself included.
     pub(crate) window: Option<usize>,
@@ -49,8 +49,8 @@ struct Task {
 struct Row {
     /// Index of its span.
     span: usize,
-    /// Row in the batch.
-    row: usize,
+    /// Its place in the batch.
+    place: usize,
     /// Tokens it sees, itself included.
     seen: usize,
 }
@@ -72,10 +72,10 @@ pub(crate) fn attend(queries: &[f32], spans: &[Span<'_>], layer: usize, heads: H
     let results: Vec<Vec<f32>> =
         if tasks.len() < 2 { tasks.iter().map(run).collect() } else { tasks.par_iter().map(run).collect() };
     let mut out = vec![0.0; queries.len()];
-    let width = heads.heads / heads.kv_heads * heads.size;
+    let width = heads.queries / heads.keys * heads.size;
     for (task, result) in tasks.iter().zip(&results) {
         for (row, values) in task.rows.iter().zip(result.chunks_exact(width)) {
-            let at = row.row * heads.heads * heads.size + task.kv_head * width;
+            let at = row.place * heads.queries * heads.size + task.kv_head * width;
             out[at..at + width].copy_from_slice(values);
         }
     }
@@ -89,16 +89,16 @@ fn plan(spans: &[Span<'_>], heads: Heads) -> Vec<Task> {
         .enumerate()
         .flat_map(|(index, span)| {
             let first = path_len(span.path) + span.tail_before + 1;
-            (0..span.count).map(move |offset| Row { span: index, row: span.row + offset, seen: first + offset })
+            (0..span.count).map(move |offset| Row { span: index, place: span.row + offset, seen: first + offset })
         })
         .collect();
     let longest = rows.iter().map(|row| row.seen).max().unwrap_or(0);
-    let group = heads.heads / heads.kv_heads;
+    let group = heads.queries / heads.keys;
     let most = (MOST_SCORES / (padded(longest) * group)).clamp(1, 64);
     // Enough tasks for every thread, and no more than that without need.
     let share = rows.len().div_ceil(rayon::current_num_threads()).clamp(1, most);
     rows.chunks(share)
-        .flat_map(|rows| (0..heads.kv_heads).map(move |kv_head| Task { kv_head, rows: rows.to_vec() }))
+        .flat_map(|rows| (0..heads.keys).map(move |kv_head| Task { kv_head, rows: rows.to_vec() }))
         .collect()
 }
 
@@ -136,12 +136,12 @@ fn stretches<'a>(rows: &[Row], spans: &'a [Span<'a>]) -> Vec<Stretch<'a>> {
 }
 
 fn run(task: &Task, queries: &[f32], spans: &[Span<'_>], layer: usize, heads: Heads) -> Vec<f32> {
-    let (size, group) = (heads.size, heads.heads / heads.kv_heads);
-    let width = heads.kv_heads * size;
+    let (size, group) = (heads.size, heads.queries / heads.keys);
+    let width = heads.keys * size;
     let scale = 1.0 / (size as f32).sqrt();
     let mut lines = Vec::with_capacity(task.rows.len() * group * size);
     for row in &task.rows {
-        let from = (row.row * heads.heads + task.kv_head * group) * size;
+        let from = (row.place * heads.queries + task.kv_head * group) * size;
         lines.extend(queries[from..from + group * size].iter().map(|value| value * scale));
     }
     let stride = padded(task.rows.iter().map(|row| row.seen).max().unwrap_or(0));
@@ -152,14 +152,12 @@ fn run(task: &Task, queries: &[f32], spans: &[Span<'_>], layer: usize, heads: He
     for stretch in &stretches {
         let keys = &stretch.buffer.keys[layer];
         let (first, last) = (stretch.rows.start * group, stretch.rows.end * group);
-        for block in 0..stretch.len.div_ceil(LANES) {
-            let keys = &keys[(block * width + task.kv_head * size) * LANES..][..size * LANES];
-            for from in (first..last).step_by(LINES) {
-                let to = (from + LINES).min(last);
-                let at = from * stride + stretch.start + block * LANES;
-                score(&lines[from * size..to * size], size, keys, &mut scores[at..], stride);
-            }
-        }
+        let keys = Keys {
+            values: &keys[task.kv_head * size * LANES..],
+            stride: width * LANES,
+            blocks: stretch.len.div_ceil(LANES),
+        };
+        score(&lines[first * size..last * size], size, keys, &mut scores[first * stride + stretch.start..], stride);
     }
     let mut sums = Vec::with_capacity(task.rows.len() * group);
     for (line, scores) in scores.chunks_exact_mut(stride).enumerate() {
@@ -180,7 +178,9 @@ fn run(task: &Task, queries: &[f32], spans: &[Span<'_>], layer: usize, heads: He
     }
     for (out, sum) in out.chunks_exact_mut(size).zip(&sums) {
         let inverse = 1.0 / sum;
-        out.iter_mut().for_each(|value| *value *= inverse);
+        for value in out.iter_mut() {
+            *value *= inverse;
+        }
     }
     out
 }
@@ -188,8 +188,8 @@ fn run(task: &Task, queries: &[f32], spans: &[Span<'_>], layer: usize, heads: He
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
     use proptest::prelude::*;
+    use std::sync::Arc;
 
     fn noise(seed: u64, count: usize) -> Vec<f32> {
         let mut state = seed.wrapping_mul(2) | 1;
@@ -203,20 +203,37 @@ mod tests {
 
     fn buffer(seed: u64, len: usize, width: usize) -> KvBuffer {
         let mut buffer = KvBuffer::new(1);
-        buffer.append(0, &noise(seed, len * width), &noise(seed ^ 99, len * width), width);
+        buffer.append(0, &noise(seed, len * width), &noise(seed ^ 0x63, len * width), width);
         buffer.advance(&vec![0; len]);
         buffer
     }
 
     /// The textbook formula in f64 over the concatenated history.
-    fn reference(query: &[f32], keys: &[f32], values: &[f32], low: usize, high: usize, width: usize, kv: usize, size: usize) -> Vec<f64> {
+    #[allow(clippy::too_many_arguments, reason = "the formula has that many")]
+    fn reference(
+        query: &[f32],
+        keys: &[f32],
+        values: &[f32],
+        low: usize,
+        high: usize,
+        width: usize,
+        kv: usize,
+        size: usize,
+    ) -> Vec<f64> {
         let scores: Vec<f64> = (low..high)
-            .map(|t| (0..size).map(|i| f64::from(query[i]) * f64::from(keys[t * width + kv * size + i])).sum::<f64>() / (size as f64).sqrt())
+            .map(|t| {
+                (0..size).map(|i| f64::from(query[i]) * f64::from(keys[t * width + kv * size + i])).sum::<f64>()
+                    / (size as f64).sqrt()
+            })
             .collect();
         let maximum = scores.iter().copied().fold(f64::MIN, f64::max);
         let weights: Vec<f64> = scores.iter().map(|s| (s - maximum).exp()).collect();
         let sum: f64 = weights.iter().sum();
-        (0..size).map(|i| (low..high).map(|t| weights[t - low] * f64::from(values[t * width + kv * size + i])).sum::<f64>() / sum).collect()
+        (0..size)
+            .map(|i| {
+                (low..high).map(|t| weights[t - low] * f64::from(values[t * width + kv * size + i])).sum::<f64>() / sum
+            })
+            .collect()
     }
 
     proptest! {
@@ -235,8 +252,8 @@ mod tests {
             let spans: Vec<Span<'_>> = tails.iter().enumerate()
                 .map(|(i, tail_buffer)| Span { row: i * count, count, path: &path, tail: tail_buffer, tail_before: tail })
                 .collect();
-            let queries = noise(seed ^ 1234, (others + 1) * count * heads * size);
-            let out = attend(&queries, &spans, 0, Heads { heads, kv_heads, size, window });
+            let queries = noise(seed ^ 0x4d2, (others + 1) * count * heads * size);
+            let out = attend(&queries, &spans, 0, Heads { queries: heads, keys: kv_heads, size, window });
             for (i, tail_buffer) in tails.iter().enumerate() {
                 let tail_seed = seed ^ (i as u64 + 5);
                 let keys = [&noise(seed, shared * width)[..used * width], &noise(tail_seed, (tail + count) * width)[..]].concat();
@@ -262,7 +279,7 @@ mod tests {
         fn neither_company_nor_segments_change_a_bit(seed: u64, cut in 1usize..50, total in 51usize..90, others in 1usize..5) {
             let (heads, kv_heads, size) = (6, 2, 64);
             let width = kv_heads * size;
-            let all = Heads { heads, kv_heads, size, window: None };
+            let all = Heads { queries: heads, keys: kv_heads, size, window: None };
             let (keys, values) = (noise(seed, total * width), noise(seed ^ 1, total * width));
             let part = |from: usize, to: usize| {
                 let mut buffer = KvBuffer::new(1);

@@ -137,7 +137,8 @@ impl PrefixCache {
         }
         self.entries.push(Entry { path: path.to_vec(), tokens: tokens.to_vec(), used: self.clock });
         while self.tokens() > self.most_tokens && self.entries.len() > 1 {
-            let oldest = self.entries.iter().enumerate().min_by_key(|(_, entry)| entry.used).map_or(0, |(index, _)| index);
+            let oldest =
+                self.entries.iter().enumerate().min_by_key(|(_, entry)| entry.used).map_or(0, |(index, _)| index);
             self.entries.swap_remove(oldest);
         }
     }

@@ -73,8 +73,13 @@ impl NetworkConfig {
             }
         };
         let count = |suffix: &str| -> Result<usize, ModelError> { Ok(gguf.unsigned(&key(suffix))? as usize) };
-        let (layers, width, heads) = (count("block_count")?, count("embedding_length")?, count("attention.head_count")?);
-        let bounds = [("block_count", layers, 1024), ("embedding_length", width, 1 << 17), ("attention.head_count", heads, 1 << 12)];
+        let (layers, width, heads) =
+            (count("block_count")?, count("embedding_length")?, count("attention.head_count")?);
+        let bounds = [
+            ("block_count", layers, 1024),
+            ("embedding_length", width, 1 << 17),
+            ("attention.head_count", heads, 1 << 12),
+        ];
         for (what, value, most) in bounds {
             if value == 0 || value > most {
                 return Err(gguf.error(format!("{} is {value}, which cannot be", key(what))));
@@ -123,7 +128,7 @@ impl NetworkConfig {
 
     /// The window of a layer: `None` where it sees everything.
     pub(crate) fn window_of(&self, layer: usize) -> Option<usize> {
-        self.window.filter(|window| (layer + 1) % window.global_every != 0).map(|window| window.size)
+        self.window.filter(|window| !(layer + 1).is_multiple_of(window.global_every)).map(|window| window.size)
     }
 
     /// Bytes of keys and values one token takes.

@@ -171,7 +171,8 @@ fn stopped(name: &str) -> ModelError {
 fn context_length(gguf: &Gguf, config: &NetworkConfig, asked: Option<u32>) -> Result<usize, ModelError> {
     match asked {
         Some(asked) if asked as usize > config.context => {
-            Err(gguf.error(format!("a context of {asked} was asked for, but the model was trained for {}", config.context)))
+            Err(gguf
+                .error(format!("a context of {asked} was asked for, but the model was trained for {}", config.context)))
         }
         Some(asked) => Ok(asked as usize),
         None => Ok(config.context.min(32_768)),
@@ -179,11 +180,15 @@ fn context_length(gguf: &Gguf, config: &NetworkConfig, asked: Option<u32>) -> Re
 }
 
 fn file_digest(path: &Path) -> Result<String, ModelError> {
-    let failed = |error: std::io::Error| ModelError::Load { path: path.display().to_string(), reason: error.to_string() };
+    let failed =
+        |error: std::io::Error| ModelError::Load { path: path.display().to_string(), reason: error.to_string() };
     let mut file = std::fs::File::open(path).map_err(failed)?;
     let mut hash = Sha256::new();
     std::io::copy(&mut file, &mut hash).map_err(failed)?;
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+        text.push_str(&format!("{byte:02x}"));
+        text
+    }))
 }
 
 /// True when two requests differ in nothing but the seed.

@@ -37,7 +37,11 @@ struct Rotation {
 impl Network {
     /// Evaluates all works. Returns the logits of those that want them, in order, or `None` when
     /// `abandoned` said that nobody waits any more; the tails are then as before.
-    pub(crate) fn step(&self, works: &mut [Work<'_>], abandoned: &dyn Fn() -> bool) -> Result<Option<Vec<Vec<f32>>>, ModelError> {
+    pub(crate) fn step(
+        &self,
+        works: &mut [Work<'_>],
+        abandoned: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<Vec<f32>>>, ModelError> {
         let config = &self.config;
         let tokens: Vec<u32> = works.iter().flat_map(|work| work.tokens.iter().copied()).collect();
         let positions: Vec<usize> = works
@@ -89,7 +93,9 @@ impl Network {
         for (token, out) in tokens.iter().zip(states.chunks_exact_mut(width)) {
             self.weights.embedding.row(*token as usize, out);
             if (self.config.embedding_scale - 1.0).abs() > f32::EPSILON {
-                out.iter_mut().for_each(|value| *value *= self.config.embedding_scale);
+                for value in out.iter_mut() {
+                    *value *= self.config.embedding_scale;
+                }
             }
         }
         states
@@ -137,7 +143,8 @@ impl Network {
         for (values, linear) in projected.iter_mut().zip(projections) {
             add_bias(values, linear);
         }
-        let (Some(values), Some(mut keys), Some(mut queries)) = (projected.pop(), projected.pop(), projected.pop()) else {
+        let (Some(values), Some(mut keys), Some(mut queries)) = (projected.pop(), projected.pop(), projected.pop())
+        else {
             return Ok(()); // three matrices give three products
         };
         self.rotate(&mut queries, config.heads, block.query_norm.as_deref(), rotation);
@@ -222,12 +229,23 @@ impl Network {
         let spans: Vec<Span<'_>> = works
             .iter()
             .map(|work| {
-                let span = Span { row, count: work.tokens.len(), path: work.path, tail: work.tail, tail_before: work.tail.len() };
+                let span = Span {
+                    row,
+                    count: work.tokens.len(),
+                    path: work.path,
+                    tail: work.tail,
+                    tail_before: work.tail.len(),
+                };
                 row += span.count;
                 span
             })
             .collect();
-        attend(queries, &spans, layer, Heads { heads: config.heads, kv_heads: config.kv_heads, size: config.head, window })
+        attend(
+            queries,
+            &spans,
+            layer,
+            Heads { queries: config.heads, keys: config.kv_heads, size: config.head, window },
+        )
     }
 }
 

@@ -79,7 +79,7 @@ impl Output {
                 if let Some(at) = self.held.find(CLOSE) {
                     let rest = self.held.split_off(at);
                     self.send(passes);
-                    self.held = rest[CLOSE.len()..].to_owned();
+                    rest[CLOSE.len()..].clone_into(&mut self.held);
                     self.thinking = false;
                     self.at_start = false;
                     continue;
@@ -115,9 +115,15 @@ impl Output {
     fn undecided(&self) -> usize {
         let close = self.thinking.then_some(CLOSE);
         let markers = self.stop.iter().map(String::as_str).chain(close);
-        markers.map(|marker| (1..marker.len()).rev().find(|length| {
-            marker.is_char_boundary(*length) && self.held.ends_with(&marker[..*length])
-        }).unwrap_or(0)).max().unwrap_or(0)
+        markers
+            .map(|marker| {
+                (1..marker.len())
+                    .rev()
+                    .find(|length| marker.is_char_boundary(*length) && self.held.ends_with(&marker[..*length]))
+                    .unwrap_or(0)
+            })
+            .max()
+            .unwrap_or(0)
     }
 
     fn send(&mut self, passes: &[Pass]) {
@@ -126,12 +132,23 @@ impl Output {
             return;
         }
         for pass in passes {
-            pass.events.send(if self.thinking { ChatEvent::Thinking(text.clone()) } else { ChatEvent::Text(text.clone()) });
+            pass.events.send(if self.thinking {
+                ChatEvent::Thinking(text.clone())
+            } else {
+                ChatEvent::Text(text.clone())
+            });
         }
     }
 
     /// Sends what is left and the end.
-    pub(crate) fn finish(&mut self, finish: FinishReason, prompt: usize, cached: usize, generated: u32, passes: &[Pass]) {
+    pub(crate) fn finish(
+        &mut self,
+        finish: FinishReason,
+        prompt: usize,
+        cached: usize,
+        generated: u32,
+        passes: &[Pass],
+    ) {
         let piece = self.detokenizer.finish();
         self.held.push_str(&piece);
         self.release(passes, true);

@@ -199,12 +199,18 @@ impl Scheduler {
             chunks.push(group.pending.iter().take(take).copied().collect());
         }
         let stepped = chunks.len();
-        let senders: Vec<Sender> = active[..stepped].iter().flat_map(|group| group.passes.iter().map(|pass| pass.events.clone())).collect();
+        let senders: Vec<Sender> =
+            active[..stepped].iter().flat_map(|group| group.passes.iter().map(|pass| pass.events.clone())).collect();
         let abandoned = || senders.iter().all(Sender::is_closed);
         let mut works: Vec<Work<'_>> = active[..stepped]
             .iter_mut()
             .zip(&chunks)
-            .map(|(group, tokens)| Work { logits: tokens.len() == group.pending.len(), path: &group.path, tail: &mut group.tail, tokens })
+            .map(|(group, tokens)| Work {
+                logits: tokens.len() == group.pending.len(),
+                path: &group.path,
+                tail: &mut group.tail,
+                tokens,
+            })
             .collect();
         let network = &self.network;
         let Some(logits) = self.pool.install(|| network.step(&mut works, &abandoned))? else { return Ok(()) };
@@ -235,7 +241,13 @@ impl Scheduler {
             }
         }
         let chosen: Vec<(Group, Vec<Candidate>)> = self.pool.install(|| {
-            ready.into_par_iter().map(|(mut group, logits)| { let candidates = group.candidates(&logits); (group, candidates) }).collect()
+            ready
+                .into_par_iter()
+                .map(|(mut group, logits)| {
+                    let candidates = group.candidates(&logits);
+                    (group, candidates)
+                })
+                .collect()
         });
         *active = rest;
         for (group, candidates) in chosen {
@@ -246,10 +258,22 @@ impl Scheduler {
 
     /// Lets every pass choose, parts the group where choices differ, and ends passes that are done.
     fn advance(&self, mut group: Group, candidates: &[Candidate], active: &mut Vec<Group>) {
+        if group.generated == 0 {
+            // What the grammar forces at the start needs no choice.
+            let forced = group.constraint.as_mut().map(Constraint::forced).unwrap_or_default();
+            if !forced.is_empty() {
+                if self.accept(&mut group, forced.into()) {
+                    active.push(group);
+                }
+                return;
+            }
+        }
         let mut parts: Vec<(u32, Vec<Pass>)> = Vec::new();
         for pass in std::mem::take(&mut group.passes) {
             let Some(token) = pick(candidates, &pass.options, u64::from(group.generated)) else {
-                pass.events.fail(ModelError::Schema { reason: "no token of the vocabulary can continue the answer".to_owned() });
+                pass.events.fail(ModelError::Schema {
+                    reason: "no token of the vocabulary can continue the answer".to_owned(),
+                });
                 continue;
             };
             match parts.iter_mut().find(|(other, _)| *other == token) {
@@ -275,15 +299,14 @@ impl Scheduler {
                 }
             };
             part.passes = passes;
-            if self.accept(&mut part, token) {
+            if self.accept(&mut part, VecDeque::from([token])) {
                 active.push(part);
             }
         }
     }
 
-    /// Appends a chosen token and those the grammar forces after it. False when no pass is left.
-    fn accept(&self, group: &mut Group, token: u32) -> bool {
-        let mut queue = VecDeque::from([token]);
+    /// Appends chosen tokens and those the grammar forces after them. False when no pass is left.
+    fn accept(&self, group: &mut Group, mut queue: VecDeque<u32>) -> bool {
         while let Some(token) = queue.pop_front() {
             if self.tokenizer.is_end(token) {
                 group.finish(FinishReason::Stop, &self.counters);
@@ -364,8 +387,9 @@ impl Group {
     /// Ends the passes that reached their token limit, or all of them at the end of the context.
     fn finish_at_limit(&mut self, context: usize, counters: &EngineCounters) {
         let full = self.prompt.len() + self.generated as usize >= context;
-        let (over, going): (Vec<Pass>, Vec<Pass>) =
-            std::mem::take(&mut self.passes).into_iter().partition(|pass| full || self.generated >= pass.options.max_tokens);
+        let (over, going): (Vec<Pass>, Vec<Pass>) = std::mem::take(&mut self.passes)
+            .into_iter()
+            .partition(|pass| full || self.generated >= pass.options.max_tokens);
         self.passes = going;
         if !over.is_empty() {
             counters.answer_tokens.fetch_add(u64::from(self.generated) * over.len() as u64, Ordering::Relaxed);

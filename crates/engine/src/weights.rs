@@ -49,7 +49,9 @@ impl Loader<'_> {
     fn values(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ModelError> {
         let tensor = self.gguf.tensor(name, &Device::Cpu)?;
         if tensor.shape().dims() != shape {
-            return Err(self.gguf.error(format!("tensor {name} has shape {:?}, expected {shape:?}", tensor.shape().dims())));
+            return Err(self
+                .gguf
+                .error(format!("tensor {name} has shape {:?}, expected {shape:?}", tensor.shape().dims())));
         }
         let values = tensor.dequantize(&Device::Cpu).and_then(|tensor| tensor.flatten_all()?.to_vec1());
         values.map_err(|error| self.gguf.error(format!("tensor {name}: {error}")))

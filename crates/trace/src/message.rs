@@ -67,7 +67,14 @@ pub struct Message {
 
 impl Message {
     fn new(role: Role, content: impl Into<String>) -> Self {
-        Self { role, content: content.into(), thinking: None, tool_calls: Vec::new(), tool_name: None, tool_call_id: None }
+        Self {
+            role,
+            content: content.into(),
+            thinking: None,
+            tool_calls: Vec::new(),
+            tool_name: None,
+            tool_call_id: None,
+        }
     }
 
     /// A system message.

@@ -5,8 +5,8 @@
 //! previous one has ended, so that they do not slow each other down.
 
 use std::collections::HashSet;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use futures_util::StreamExt;

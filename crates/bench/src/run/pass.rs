@@ -1,7 +1,7 @@
 //! One pass: attempts until there is an answer, each one recorded raw before it is judged.
 
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use tenpass_model::{ChatModel, ChatStream, ModelError};

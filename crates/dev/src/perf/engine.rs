@@ -38,7 +38,7 @@ impl Server {
             .spawn()
             .context("llama-server does not start")?;
         let mut server = Self { child, spec: format!("openai:http://127.0.0.1:{port}/v1") };
-        let deadline = Instant::now() + Duration::from_secs(120);
+        let deadline = Instant::now() + Duration::from_mins(2);
         while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() || !healthy(port) {
             if server.child.try_wait()?.is_some() || Instant::now() > deadline {
                 bail!("llama-server did not come up");
@@ -76,10 +76,12 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> anyhow::Result
     };
     let (count, passes) = (option("--cases", CASES), option("--passes", 10));
     let subject = Subject::new(workspace, "engine-runs")?;
-    let path = |name: &str| -> anyhow::Result<String> { Ok(subject.run(&["models", "path", name])?.stdout.trim().to_owned()) };
+    let path =
+        |name: &str| -> anyhow::Result<String> { Ok(subject.run(&["models", "path", name])?.stdout.trim().to_owned()) };
     let (model, program) = (path("smollm2-135m")?, PathBuf::from(path("llama-server")?));
     let listed: Value = serde_json::from_str(&subject.run(&["cases", "list", "--format", "json"])?.stdout)?;
-    let listed = listed.as_array().cloned().or_else(|| listed["cases"].as_array().cloned()).context("no list of cases")?;
+    let listed =
+        listed.as_array().cloned().or_else(|| listed["cases"].as_array().cloned()).context("no list of cases")?;
     // Spread over the suite, so that every family and both languages take part.
     let ids: Vec<String> = (0..count.min(listed.len()))
         .filter_map(|index| listed[index * listed.len() / count.min(listed.len())]["id"].as_str().map(str::to_owned))

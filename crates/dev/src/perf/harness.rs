@@ -20,11 +20,17 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<Value> {
     std::fs::write(suite.join("tools.toml"), TOOL)?;
     let mut cases = "family = \"lamps\"\n".to_owned();
     for case in 0..CASES {
-        write!(cases, "\n[[case]]\nid = \"lamp-{case}\"\nprovenance = \"generated for a benchmark\"\nprompt = \"Switch on lamp {case}.\"\n[case.expect]\ncalls = [{{ tool = \"lamp\", arguments = {{ on = true }} }}]\n")?;
+        write!(
+            cases,
+            "\n[[case]]\nid = \"lamp-{case}\"\nprovenance = \"generated for a benchmark\"\nprompt = \"Switch on lamp {case}.\"\n[case.expect]\ncalls = [{{ tool = \"lamp\", arguments = {{ on = true }} }}]\n"
+        )?;
     }
     std::fs::write(suite.join("lamps.toml"), cases)?;
     let replay = subject.runs.join("answers.jsonl");
-    std::fs::write(&replay, "{\"match\":null,\"text\":\"\",\"calls\":[{\"name\":\"lamp\",\"arguments\":{\"on\":true}}],\"finish\":\"tool_calls\",\"prompt_tokens\":100,\"completion_tokens\":10}\n")?;
+    std::fs::write(
+        &replay,
+        "{\"match\":null,\"text\":\"\",\"calls\":[{\"name\":\"lamp\",\"arguments\":{\"on\":true}}],\"finish\":\"tool_calls\",\"prompt_tokens\":100,\"completion_tokens\":10}\n",
+    )?;
     let spec = format!("replay:{}", replay.display());
     let suite = suite.display().to_string();
     let bench = |passes: &str| subject.bench(&["--cases", &suite, "--model", &spec, "--passes", passes]);

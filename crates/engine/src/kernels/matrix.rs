@@ -37,7 +37,7 @@ impl Matrix {
 
     /// The kernel without special instructions; also the reference in tests.
     pub(crate) fn portable(weights: Vec<f32>, outputs: usize, inputs: usize) -> candle_core::Result<Self> {
-        let quantised = if inputs % 32 == 0 {
+        let quantised = if inputs.is_multiple_of(32) {
             let tensor = Tensor::from_slice(&weights, (outputs, inputs), &Device::Cpu)?;
             Some(QMatMul::from_qtensor(QTensor::quantize(&tensor, GgmlDType::Q8_0)?)?)
         } else {
@@ -65,7 +65,12 @@ impl Matrix {
         Ok(multiply_all(&[self], x)?.swap_remove(0))
     }
 
-    fn multiply_portable(&self, x: &[f32], quantised: Option<&QMatMul>, dense: &[f32]) -> candle_core::Result<Vec<f32>> {
+    fn multiply_portable(
+        &self,
+        x: &[f32],
+        quantised: Option<&QMatMul>,
+        dense: &[f32],
+    ) -> candle_core::Result<Vec<f32>> {
         let rows = x.len() / self.inputs;
         match quantised {
             Some(quantised) if rows < DENSE_FROM => {
@@ -104,11 +109,24 @@ fn dense_product(a: &[f32], b: &[f32], rows: usize, columns: usize, inner: usize
     // SAFETY: every index stays inside the three slices, whose lengths were just checked.
     unsafe {
         gemm(
-            rows, columns, inner,
-            out.as_mut_ptr(), 1, columns as isize, false,
-            a.as_ptr(), 1, inner as isize,
-            b.as_ptr(), inner as isize, 1,
-            0.0, 1.0, false, false, false,
+            rows,
+            columns,
+            inner,
+            out.as_mut_ptr(),
+            1,
+            columns as isize,
+            false,
+            a.as_ptr(),
+            1,
+            inner as isize,
+            b.as_ptr(),
+            inner as isize,
+            1,
+            0.0,
+            1.0,
+            false,
+            false,
+            false,
             Parallelism::Rayon(0),
         );
     }
@@ -138,7 +156,7 @@ mod tests {
             let weights = values(seed, outputs * inputs);
             let x = values(seed ^ 7, rows * inputs);
             let expected = dense_product(&x, &weights, rows, outputs, inputs);
-            for matrix in [Matrix::new(weights.clone(), outputs, inputs).unwrap(), Matrix::portable(weights.clone(), outputs, inputs).unwrap()] {
+            for matrix in [Matrix::new(weights.clone(), outputs, inputs).unwrap(), Matrix::portable(weights, outputs, inputs).unwrap()] {
                 let ours = matrix.multiply(&x).unwrap();
                 // Two roundings to 8 bits: the error grows with the root of the length.
                 let tolerance = 0.02 * (inputs as f32).sqrt();

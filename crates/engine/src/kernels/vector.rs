@@ -3,6 +3,11 @@
 //! The bodies are plain loops with independent accumulators; the wrappers compile them once with
 //! AVX-512, once with AVX2 + FMA and once for the baseline, and pick at run time. Without this the
 //! exponentials of softmax and SiLU alone would cost as much as the matrix products.
+#![allow(
+    clippy::inline_always,
+    clippy::needless_range_loop,
+    reason = "the bodies must be compiled inside each instruction set's wrapper, and index loops are what the compiler turns into vectors"
+)]
 #![allow(unsafe_code, reason = "calling a function compiled for a processor feature that was just detected")]
 
 const LANES: usize = 16;

@@ -5,6 +5,11 @@
 //! per block of 32 in the same way. `vpdpbusd` multiplies unsigned by signed bytes: weights are
 //! stored with 128 added, and the sum is corrected by -128 times the sum of the activations.
 //! Integer sums within a block are exact, so a row's result does not depend on the batch it is in.
+#![allow(
+    clippy::inline_always,
+    clippy::needless_range_loop,
+    reason = "the bodies must be compiled inside each instruction set's wrapper, and index loops are what the compiler turns into vectors"
+)]
 #![allow(unsafe_code, reason = "vector intrinsics; every pointer stays inside slices whose lengths are asserted")]
 
 use std::arch::x86_64::{
@@ -26,7 +31,9 @@ const ROWS: usize = 6;
 
 /// True where [`Packed::multiply`] may be called.
 pub(crate) fn supported() -> bool {
-    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vnni")
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vnni")
 }
 
 /// A weight matrix of `outputs` rows and `inputs` columns, packed for the kernel.
@@ -46,6 +53,9 @@ pub(crate) struct Activations {
     corrections: Vec<i32>,
 }
 
+/// The slices of one row: values, quants, scales, corrections.
+type Rows<'a> = (((&'a [f32], &'a mut [i8]), &'a mut [f32]), &'a mut [i32]);
+
 impl Activations {
     /// Quantises `rows` rows of `inputs` values; `inputs` must be a multiple of 32.
     pub(crate) fn new(values: &[f32], inputs: usize) -> Self {
@@ -54,17 +64,25 @@ impl Activations {
         let mut quants = vec![0i8; rows * inputs];
         let mut scales = vec![0.0; rows * blocks];
         let mut corrections = vec![0; rows * blocks];
-        let fill = |(((values, quants), scales), corrections): (((&[f32], &mut [i8]), &mut [f32]), &mut [i32])| {
+        let fill = |(((values, quants), scales), corrections): Rows<'_>| {
             // SAFETY: `supported` was checked when the matrix was packed.
             unsafe { quantise_row(values, quants, scales, corrections) }
         };
         let serial = rows * inputs < 1 << 16;
         if serial {
-            values.chunks_exact(inputs).zip(quants.chunks_exact_mut(inputs)).zip(scales.chunks_exact_mut(blocks))
-                .zip(corrections.chunks_exact_mut(blocks)).for_each(fill);
+            values
+                .chunks_exact(inputs)
+                .zip(quants.chunks_exact_mut(inputs))
+                .zip(scales.chunks_exact_mut(blocks))
+                .zip(corrections.chunks_exact_mut(blocks))
+                .for_each(fill);
         } else {
-            values.par_chunks_exact(inputs).zip(quants.par_chunks_exact_mut(inputs)).zip(scales.par_chunks_exact_mut(blocks))
-                .zip(corrections.par_chunks_exact_mut(blocks)).for_each(fill);
+            values
+                .par_chunks_exact(inputs)
+                .zip(quants.par_chunks_exact_mut(inputs))
+                .zip(scales.par_chunks_exact_mut(blocks))
+                .zip(corrections.par_chunks_exact_mut(blocks))
+                .for_each(fill);
         }
         Self { rows, inputs, quants, scales, corrections }
     }
@@ -100,28 +118,34 @@ fn quantise_block(values: &[f32; BLOCK], quants: &mut [i8; BLOCK]) -> f32 {
 impl Packed {
     /// Packs a row-major matrix; `None` when the processor or the width does not allow it.
     pub(crate) fn new(weights: &[f32], outputs: usize, inputs: usize) -> Option<Self> {
-        if !supported() || inputs % BLOCK != 0 || inputs == 0 {
+        if !supported() || !inputs.is_multiple_of(BLOCK) || inputs == 0 {
             return None;
         }
         let blocks = inputs / BLOCK;
         let tiles = outputs.div_ceil(TILE * TILES) * TILES;
         let mut quants = vec![128u8; tiles * blocks * BLOCK * TILE];
         let mut scales = vec![0.0f32; tiles * blocks * TILE];
-        quants.par_chunks_exact_mut(blocks * BLOCK * TILE).zip(scales.par_chunks_exact_mut(blocks * TILE)).enumerate().for_each(
-            |(tile, (quants, scales))| {
+        quants
+            .par_chunks_exact_mut(blocks * BLOCK * TILE)
+            .zip(scales.par_chunks_exact_mut(blocks * TILE))
+            .enumerate()
+            .for_each(|(tile, (quants, scales))| {
                 let mut block_quants = [0i8; BLOCK];
                 for lane in 0..TILE {
-                    let Some(row) = weights.get((tile * TILE + lane) * inputs..).and_then(|rest| rest.get(..inputs)) else { break };
+                    let Some(row) = weights.get((tile * TILE + lane) * inputs..).and_then(|rest| rest.get(..inputs))
+                    else {
+                        break;
+                    };
                     for (block, values) in row.as_chunks::<BLOCK>().0.iter().enumerate() {
                         scales[block * TILE + lane] = quantise_block(values, &mut block_quants);
                         for (index, quant) in block_quants.iter().enumerate() {
                             let (group, byte) = (index / 4, index % 4);
-                            quants[block * BLOCK * TILE + group * TILE * 4 + lane * 4 + byte] = (i16::from(*quant) + 128) as u8;
+                            quants[block * BLOCK * TILE + group * TILE * 4 + lane * 4 + byte] =
+                                (i16::from(*quant) + 128) as u8;
                         }
                     }
                 }
-            },
-        );
+            });
         Some(Self { outputs, inputs, quants, scales })
     }
 
@@ -141,14 +165,13 @@ impl Packed {
         assert_eq!(activations.inputs, self.inputs);
         assert_eq!(out.len(), activations.rows * self.outputs);
         let pairs = self.quants.len() / (self.inputs * TILE * TILES);
-        let out = Shared(out.as_mut_ptr());
+        let target = Shared(out.as_mut_ptr());
         // Few tasks: each costs a hand-over between threads.
         let share = pairs.div_ceil(rayon::current_num_threads() * 4).max(4);
         (0..pairs.div_ceil(share)).into_par_iter().for_each(|task| {
-            let out = out;
             for pair in task * share..((task + 1) * share).min(pairs) {
                 // SAFETY: `supported` was checked by `new`; each pair writes its own columns.
-                unsafe { self.pair(activations, pair, out) };
+                unsafe { self.pair(activations, pair, target) };
             }
         });
     }
@@ -198,7 +221,8 @@ impl Packed {
                     let first = _mm512_loadu_si512(weights.add(at).cast());
                     let second = _mm512_loadu_si512(weights.add(tile_quants + at).cast());
                     for r in 0..R {
-                        let four = quants.add(r * self.inputs + block * BLOCK + group * 4).cast::<i32>().read_unaligned();
+                        let four =
+                            quants.add(r * self.inputs + block * BLOCK + group * 4).cast::<i32>().read_unaligned();
                         let four = _mm512_set1_epi32(four);
                         integers[r][0] = _mm512_dpbusd_epi32(integers[r][0], first, four);
                         integers[r][1] = _mm512_dpbusd_epi32(integers[r][1], second, four);
@@ -208,8 +232,10 @@ impl Packed {
                 let second = _mm512_loadu_ps(scales.add(tile_scales + block * TILE));
                 for r in 0..R {
                     let scale = _mm512_set1_ps(*row_scales.add(r * blocks + block));
-                    sums[r][0] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(integers[r][0]), _mm512_mul_ps(first, scale), sums[r][0]);
-                    sums[r][1] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(integers[r][1]), _mm512_mul_ps(second, scale), sums[r][1]);
+                    sums[r][0] =
+                        _mm512_fmadd_ps(_mm512_cvtepi32_ps(integers[r][0]), _mm512_mul_ps(first, scale), sums[r][0]);
+                    sums[r][1] =
+                        _mm512_fmadd_ps(_mm512_cvtepi32_ps(integers[r][1]), _mm512_mul_ps(second, scale), sums[r][1]);
                 }
             }
             for r in 0..R {

@@ -291,12 +291,19 @@ fn prose(plain: &str, layered: &Layered) -> (String, bool) {
     }
     copy(at, plain.len(), &mut text);
     let (text, orphans) = tokens::strip_markers(&text, &kept);
+    let spoken = text.trim_start().strip_prefix("all\n").filter(|_| is_functionary(layered));
+    let text = spoken.map_or(text.as_str(), |spoken| spoken).to_owned();
     // The word that a fence would have had.
     let text = if !layered.removed.is_empty() && text.trim() == "json" { String::new() } else { text };
     if layered.removed.is_empty() && !orphans {
         return (text.trim().to_owned(), false);
     }
     (without_gaps(&text), orphans)
+}
+
+/// Functionary's answers name their recipient first: `all` is the person.
+fn is_functionary(layered: &Layered) -> bool {
+    layered.found.iter().any(|found| found.piece.shape == Shape::Functionary)
 }
 
 /// Trimmed, with at most one empty line in a row.

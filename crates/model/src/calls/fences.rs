@@ -113,6 +113,20 @@ pub(super) fn introduces_example(before: &str) -> bool {
     speaks_of_example(sentence)
 }
 
+/// `… {…}?` and `… {…} - shall I?` only propose what stands there.
+pub(super) fn is_asked(after: &str) -> bool {
+    const ASKS: &[&str] = &[
+        "shall i", "should i", "may i", "can i", "ok?", "okay?", "right?", "correct?", "dois-je", "je peux", "d'accord",
+    ];
+    let line = after.lines().next().unwrap_or("").trim_start_matches(['`', '"', ' ']);
+    let sentence = &line[..line.floor_char_boundary(80)];
+    let Some(end) = sentence.find(['.', '!', '?']).filter(|end| sentence[*end..].starts_with('?')) else {
+        return false;
+    };
+    let asked = sentence[..=end].to_lowercase();
+    end == 0 || ASKS.iter().any(|sign| asked.contains(sign))
+}
+
 fn speaks_of_example(text: &str) -> bool {
     const SIGNS: &[&str] = &[
         "for example",

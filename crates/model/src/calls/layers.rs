@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::fences::{Fence, introduces_example};
+use super::fences::{Fence, introduces_example, is_asked};
 use super::gemma;
 use super::lines;
 use super::objects::{Meaning, Setting};
@@ -50,7 +50,9 @@ pub(super) fn run(source: &Source<'_>, declared: Option<Shape>) -> Layered {
     let surroundings = Surroundings::of(source.text, &everything);
     let hits = pick(&everything.found, |found| match found.lead {
         Lead::Marker => true,
-        Lead::Object => !introduces_example(&source.text[..found.range.start]),
+        Lead::Object => {
+            !introduces_example(&source.text[..found.range.start]) && !is_asked(&source.text[found.range.end..])
+        }
         Lead::Line | Lead::BareLine => false,
     });
     if !hits.is_empty() {

@@ -223,7 +223,7 @@ fn using_tool(source: &Source<'_>, at: usize) -> Option<Piece> {
 }
 
 /// The position after an opening fence, and whether there was one.
-fn after_fence(source: &Source<'_>, at: usize) -> (usize, bool) {
+pub(super) fn after_fence(source: &Source<'_>, at: usize) -> (usize, bool) {
     if !source.starts(at, "```") {
         return (at, false);
     }

@@ -52,7 +52,7 @@ const NAME_KEYS: [(&str, bool); 8] = [
     ("service", false),
 ];
 /// Keys that hold the arguments.
-const ARGUMENT_KEYS: [&str; 10] = [
+pub(super) const ARGUMENT_KEYS: [&str; 10] = [
     "arguments",
     "parameters",
     "args",

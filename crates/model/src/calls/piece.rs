@@ -51,6 +51,11 @@ pub(super) fn json(source: &Source<'_>, at: usize, limit: Option<usize>, setting
         State::Complete => complete(&reading, setting, source),
         _ if is_only_unclosed(&reading, limit) => {
             let mut piece = complete(&reading, setting, source);
+            if let Meaning::Calls(calls) = &piece.meaning
+                && let Some(bare) = calls.iter().find(|call| lost_arguments(call, &reading.value, source))
+            {
+                return Some(Piece::new(Meaning::Unparseable(bare.name.clone()), piece.end, piece.shape));
+            }
             if let Meaning::Calls(calls) = &mut piece.meaning {
                 for call in calls {
                     call.notes.push("missing bracket".to_owned());
@@ -100,6 +105,13 @@ fn is_only_unclosed(reading: &Reading, limit: Option<usize>) -> bool {
     };
     let allowed = limit.is_some() || (reading.open == 1 && whole_arguments());
     reading.state == State::Truncated && reading.at_boundary && allowed
+}
+
+/// A call of a tool with parameters, in an object that breaks off before its arguments.
+fn lost_arguments(call: &objects::RawCall, value: &Value, source: &Source<'_>) -> bool {
+    let takes = source.tools.get(&call.name).is_some_and(|tool| !objects::takes_nothing(tool));
+    let has_none = value.as_object().is_some_and(|map| map.values().all(Value::is_string));
+    takes && call.arguments.is_empty() && has_none
 }
 
 fn complete(reading: &Reading, setting: Setting, source: &Source<'_>) -> Piece {
@@ -158,21 +170,29 @@ fn written_name(raw: &str, source: &Source<'_>) -> Option<String> {
     const SPAN: usize = 4096;
     let head = &raw[..raw.floor_char_boundary(SPAN)];
     let has_arguments = ["argument", "parameters", "args", "params", "input"].iter().any(|key| head.contains(key));
-    if !has_arguments {
-        return None;
-    }
     for (at, _) in head.match_indices(':').take(32) {
         let key = head[..at].trim_end().trim_end_matches(['"', '\'']);
         let is_name = ["name", "tool", "function", "action"].iter().any(|name| key.ends_with(name));
         let value = head[at + 1..].trim_start();
         let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
         if let (true, Some(quote)) = (is_name, quote)
-            && let Some((name, _)) = value[1..].split_once(quote)
+            && let Some((name, after)) = value[1..].split_once(quote)
         {
+            if !has_arguments && !is_cut_before_arguments(after) {
+                return None;
+            }
             return source.tools.get(name).map(|tool| tool.name.clone());
         }
     }
     None
+}
+
+/// `, "argum` and the end: the key of the arguments was being written.
+fn is_cut_before_arguments(after: &str) -> bool {
+    let Some(key) = after.trim_start().strip_prefix(',') else { return false };
+    let key = key.trim_start();
+    let key = key.strip_prefix(['"', '\'']).unwrap_or(key);
+    objects::ARGUMENT_KEYS[..2].iter().any(|whole| whole.starts_with(key))
 }
 
 /// Where the brackets that open at `at` are closed, strings ignored; at most to the end of the

@@ -167,7 +167,25 @@ fn object(source: &Source<'_>, at: usize) -> Option<Found> {
     if piece.meaning == Meaning::Data && (!piece.closed || data_end <= at + 1 || !is_whole(source, at, data_end)) {
         return None;
     }
-    Some(Found { range: at..data_end, lead: Lead::Object, piece })
+    let counts = !matches!(piece.meaning, Meaning::Data | Meaning::Unknown(_));
+    let range = if counts { with_tags(source.text, at..data_end) } else { at..data_end };
+    Some(Found { range, lead: Lead::Object, piece })
+}
+
+/// The range with a pair of tags right around it, whatever their name: `<json>…</json>`.
+fn with_tags(text: &str, range: Range<usize>) -> Range<usize> {
+    let before = text[..range.start].trim_end();
+    let window = before.floor_char_boundary(before.len().saturating_sub(40));
+    let tag = before[window..].strip_suffix('>').and_then(|rest| rest.rsplit_once('<')).map(|(_, tag)| tag);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let Some(tag) = tag.filter(|tag| !tag.is_empty() && tag.chars().all(is_name)) else { return range };
+    let after = text[range.end..].trim_start();
+    let close =
+        after.strip_prefix("</").and_then(|rest| rest.strip_prefix(tag)).and_then(|rest| rest.strip_prefix('>'));
+    match close {
+        Some(rest) => before.len() - tag.len() - 2..text.len() - rest.len(),
+        None => range,
+    }
 }
 
 /// Does what stands before an object say that it belongs to something else: an argument of an

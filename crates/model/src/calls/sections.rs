@@ -3,6 +3,7 @@
 //! The tokens are written with full-width or ASCII bars, and with `▁`, `_` or blanks inside; they
 //! are compared in one form.
 
+use super::lines;
 use super::markup;
 use super::objects::{self, Meaning, Setting};
 use super::piece::Piece;
@@ -17,9 +18,14 @@ pub(super) fn special(text: &str, at: usize) -> Option<(String, usize)> {
     let window = &inside[..inside.floor_char_boundary(LONGEST)];
     let (end, closer) = ["｜>", "|>"].iter().filter_map(|closer| Some((window.find(closer)?, closer.len()))).min()?;
     let name = &window[..end];
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '▁' | ' ' | ':' | '/' | '-');
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '▁' | ' ' | ':' | '/' | '-' | '\\');
     let opened = rest.len() - inside.len();
-    (!name.is_empty() && name.chars().all(is_name)).then(|| (name.replace(['▁', ' '], "_"), at + opened + end + closer))
+    (!name.is_empty() && name.chars().all(is_name)).then(|| (one_form(name), at + opened + end + closer))
+}
+
+/// `tool▁call▁begin`, `tool call begin` and `tool\_call\_begin` as `tool_call_begin`.
+fn one_form(name: &str) -> String {
+    name.replace(['▁', ' '], "_").replace('\\', "")
 }
 
 /// Where the next special token is, at or after `at`: its start, name and end.
@@ -40,7 +46,8 @@ fn is_special(source: &Source<'_>, at: usize, names: &[&str]) -> Option<usize> {
     special(source.text, at).filter(|(name, _)| names.contains(&name.as_str())).map(|(_, end)| end)
 }
 
-const OPEN_SECTION: [&str; 3] = ["tool_calls_begin", "tool_calls_section_begin", "tool_call_section_begin"];
+const OPEN_SECTION: [&str; 4] =
+    ["tool_calls", "tool_calls_begin", "tool_calls_section_begin", "tool_call_section_begin"];
 const CLOSE_SECTION: [&str; 3] = ["tool_calls_end", "tool_calls_section_end", "tool_call_section_end"];
 const CLOSE_CALL: [&str; 1] = ["tool_call_end"];
 
@@ -85,7 +92,7 @@ fn one(source: &Source<'_>, at: usize) -> Option<Piece> {
         let end = next_special(source, start).map_or(source.text.len(), |(_, _, end)| end);
         return Some(Piece::new(Meaning::Unknown(written.to_owned()), end, shape));
     };
-    let start = skip_fence(source, start);
+    let (start, _) = lines::after_fence(source, source.skip_blank(start));
     let mut piece = if source.byte(start) == Some(b'{') {
         let limit = next_special(source, start).map(|(limit, ..)| limit);
         markup::json_arguments(source, tool, start, limit)
@@ -112,14 +119,4 @@ fn one(source: &Source<'_>, at: usize) -> Option<Piece> {
 
 fn truncated(name: &str, source: &Source<'_>, shape: Shape) -> Piece {
     Piece::new(Meaning::Truncated(name.to_owned()), source.text.len(), shape)
-}
-
-/// Skips blanks and "```json".
-fn skip_fence(source: &Source<'_>, at: usize) -> usize {
-    let start = source.skip_blank(at);
-    if !source.starts(start, "```") {
-        return start;
-    }
-    let info = source.rest(start + 3).bytes().take(16).take_while(u8::is_ascii_alphanumeric).count();
-    source.skip_blank(start + 3 + info)
 }

@@ -157,11 +157,9 @@ pub(super) fn strip_markers(text: &str, kept: &[Range<usize>]) -> (String, bool)
             let closes = WRAPPERS.iter().map(|wrapper| wrapper.close).filter(|close| !close.is_empty());
             opens.chain(closes).chain(ORPHANS.iter().copied()).find(|marker| rest.starts_with(marker))
         };
-        turn_token(text, at).or_else(|| marker().map(|marker| at + marker.len())).or_else(|| {
-            let (name, end) = special(text, at)?;
-            let of_a_template = name.contains("tool") || name.contains("channel") || name.contains("message");
-            of_a_template.then_some(end)
-        })
+        turn_token(text, at)
+            .or_else(|| marker().map(|marker| at + marker.len()))
+            .or_else(|| special(text, at).map(|(_, end)| end))
     })
 }
 

@@ -1,6 +1,7 @@
 //! Markers around one or more calls, and everything that models put between them.
 
 use super::gemma;
+use super::lines;
 use super::markup;
 use super::objects::{Meaning, Setting, takes_nothing};
 use super::piece::{self, Piece};
@@ -38,6 +39,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     wrapper("<start_function_call>", "<end_function_call>", Shape::FunctionGemma),
     wrapper("[TOOL_CALLS]", "", Shape::MistralList),
     wrapper("<|python_tag|>", "", Shape::PythonTag),
+    wrapper("<|python_start|>", "<|python_end|>", Shape::Pythonic),
     wrapper("<function_calls>", "</function_calls>", Shape::Olmo),
     wrapper("<minimax:tool_call>", "</minimax:tool_call>", Shape::Invoke),
 ];
@@ -175,9 +177,7 @@ fn tag_start(source: &Source<'_>, at: usize) -> usize {
 
 /// A fence inside the markers.
 fn fenced(source: &Source<'_>, at: usize, wrapper: &'static Wrapper) -> Option<Piece> {
-    let rest = source.rest(at + 3);
-    let info = rest.bytes().take(32).take_while(u8::is_ascii_alphanumeric).count();
-    let inside = source.skip_blank(at + 3 + info);
+    let (inside, _) = lines::after_fence(source, at);
     let mut piece = if source.starts(inside, "```") { None } else { body(source, inside, wrapper) }?;
     let close = source.skip_blank(piece.end);
     piece.end = if source.starts(close, "```") { close + 3 } else { piece.end };
@@ -199,6 +199,7 @@ fn named(source: &Source<'_>, at: usize, limit: Option<usize>, wrapper: &Wrapper
     let written = &source.text[at..stop];
     let after = source.skip_blank(stop);
     let (after, mistral) = skip_mistral(source, after);
+    let (after, fenced) = lines::after_fence(source, after);
     let shape = if mistral || wrapper.shape == Shape::MistralList { Shape::MistralArgs } else { wrapper.shape };
     let tags = source.starts(after, "<arg_key>");
     let ended = after >= source.text.len() || closing(source, wrapper, after).is_some();
@@ -227,6 +228,8 @@ fn named(source: &Source<'_>, at: usize, limit: Option<usize>, wrapper: &Wrapper
     if opens {
         piece.shape = shape;
     }
+    let close = source.skip_blank(piece.end);
+    piece.end = if fenced && source.starts(close, "```") { close + 3 } else { piece.end };
     Some((piece, true))
 }
 

@@ -14,6 +14,7 @@ pub const OPTIONAL: [&str; 3] = ["seed", "stream_options", "parallel_tool_calls"
 
 /// What the server at the other end understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an independent fact about a server")]
 pub struct Dialect {
     /// It is llama.cpp: prompt caching and template arguments are sent.
     pub llama_cpp: bool,

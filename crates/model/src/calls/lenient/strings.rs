@@ -67,7 +67,8 @@ impl Reader<'_> {
         let mut at = start;
         while at < bytes.len() {
             if bytes[at] == b'\\' && escapes {
-                let closes_path = bytes.get(at + 1) == Some(&first)
+                let closes_path = place != Place::Key
+                    && bytes.get(at + 1) == Some(&first)
                     && is_drive_path(&self.text[start..at])
                     && self.closes(at + 1 + close.len(), place, close);
                 if closes_path {
@@ -168,5 +169,9 @@ fn starts_value(ahead: &str) -> bool {
 
 fn is_drive_path(raw: &str) -> bool {
     let bytes = raw.as_bytes();
-    bytes.len() > 3 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && bytes[2] == b'\\' && bytes[3] != b'\\'
+    bytes.len() > 3
+        && bytes[0].is_ascii_alphabetic()
+        && bytes[1] == b':'
+        && bytes[2] == b'\\'
+        && bytes[3].is_ascii_alphanumeric()
 }

@@ -276,6 +276,8 @@ fn edge_cut_off_arguments_do_not_run() {
         r#"{"name":"lamp","arguments":{"room":"attic""#,
         r#"{"name":"lamp","arguments":{"on":tr"#,
         r#"{"name":"lamp","arguments":"#,
+        r#"{"name":"lamp","argum"#,
+        r#"{"name":"lamp","#,
         r#"[TOOL_CALLS]lamp[ARGS]{"on":"#,
         r#"<function=lamp>{"on":tr"#,
         "<tool_call><function=lamp><parameter=room>att",
@@ -309,6 +311,7 @@ fn edge_arguments_that_cannot_be_read() {
         r#"<function=lamp>{"on" true}</function>"#,
         r#"{"name":"note","arguments":{"text":"x = {"a": "b"} and "c"}}"#,
         "[lamp(room=attic)]",
+        r#"<tool_call>{"name":"lamp",</tool_call>"#,
     ] {
         check_class(text, FailureClass::ArgsUnparseable, &json!([]));
     }
@@ -420,6 +423,8 @@ fn edge_prose_around_embedded_calls() {
     let object = r#"{"name":"lamp","arguments":{"on":true}}"#;
     let parsed = plain(&format!("Sure! {object}\n\nThe lamp is on now."));
     assert_eq!((calls(&parsed), parsed.text.as_str()), (on(), "Sure!\n\nThe lamp is on now."));
+    let asked = plain(&format!("{object} Anything else?"));
+    assert_eq!((calls(&asked), asked.text.as_str()), (on(), "Anything else?"));
     let tagged = plain(&format!("Sure!\n<tool_call>{object}</tool_call>\nDone."));
     assert_eq!((calls(&tagged), tagged.text.as_str()), (on(), "Sure!\n\nDone."));
 }
@@ -445,5 +450,14 @@ fn edge_behind_a_sentence_at_the_end() {
     ] {
         let parsed = plain(text);
         assert_eq!((calls(&parsed), parsed.text.trim_end_matches([':', '.'])), (on(), "Sure"), "{text}");
+    }
+}
+
+#[test]
+fn edge_other_tags_around_an_object() {
+    for tag in ["json", "function-call", "longcat_tool_call", "response"] {
+        let text = format!("<{tag}>\n{{\"name\":\"lamp\",\"arguments\":{{\"on\":true}}}}\n</{tag}>");
+        check_class(&text, FailureClass::CallAsText, &on());
+        assert_eq!(plain(&text).text, "", "{tag}");
     }
 }

@@ -73,6 +73,8 @@ fn a_name_that_is_only_mentioned_is_no_call() {
         "Send `{\"name\":\"lamp\",\"arguments\":{\"on\":true}}` to the server.",
         "For example {\"name\":\"lamp\",\"arguments\":{\"on\":true}} turns it on.",
         "Action: lamp the room with light",
+        "Do you want me to run {\"name\":\"lamp\",\"arguments\":{\"on\":true}}?",
+        "I'd send {\"name\":\"lamp\",\"arguments\":{\"on\":true}} - shall I?",
         "Which tool: lamp or ping?",
         "Tool: ping\nDescription: sends a ping.",
         "Tool calls are wrapped in <tool_call> tags.",

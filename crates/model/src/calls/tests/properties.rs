@@ -20,7 +20,7 @@ fn json_value() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         (-1e6_f64..1e6).prop_map(Value::from),
-        text.prop_map(Value::from),
+        text.prop_map(|text| Value::from(no_path(&text))),
     ];
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
@@ -31,12 +31,11 @@ fn json_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// `c:\n…`, which JSON reads as a line break and the lenient reader, on purpose, as a path.
-fn looks_like_a_path(json: &str) -> bool {
-    let bytes = json.as_bytes();
-    bytes.windows(4).any(|w| w[0].is_ascii_alphabetic() && w[1] == b':' && w[2] == b'\\' && w[3].is_ascii_alphabetic())
-        || json.contains("\"\\\\\\\\")
-        || json.contains("\"\\\\")
+/// Without what JSON reads as a letter and a line break (`c:` before one), or as a backslash at the
+/// start, and the lenient reader, on purpose, as a Windows path.
+fn no_path(text: &str) -> String {
+    let apart = text.replace(":\\", ": \\").replace(":\n", ": \n");
+    if apart.starts_with('\\') { format!("x{apart}") } else { apart }
 }
 
 /// Fragments of every notation, so that random sequences of them meet the readers' edges.
@@ -127,11 +126,10 @@ fn fragments() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
     fn the_lenient_reader_reads_json_as_json(value in json_value()) {
-        prop_assume!(!looks_like_a_path(&value.to_string()));
         for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
             let strict: Value = serde_json::from_str(&text).unwrap();
             let reading = lenient::read(&text, 0, Dialect::Json, &Work::new(text.len()));
@@ -145,7 +143,6 @@ proptest! {
     #[test]
     fn a_call_of_any_arguments_is_read_back(arguments in prop::collection::vec(("[a-z]{1,8}", json_value()), 0..4)) {
         let arguments: Map<String, Value> = arguments.into_iter().collect();
-        prop_assume!(!looks_like_a_path(&json!(arguments).to_string()));
         let tool = [ToolDefinition::new("any", "").with_parameters(json!({"type":"object"}))];
         let text = format!("<tool_call>\n{}\n</tool_call>", json!({"name":"any","arguments":arguments}));
         let input = ParseInput {

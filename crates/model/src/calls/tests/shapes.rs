@@ -14,6 +14,7 @@ fn shape_01_hermes() {
         Shape::Hermes,
         &attic_and_hall(),
     );
+    check("<tool_call>lamp\n```json\n{\"on\":true}\n```\n</tool_call>", Shape::Hermes, &on());
     check(r#"<tools>{"name":"lamp","arguments":{"on":true}}</tools>"#, Shape::Hermes, &on());
 }
 
@@ -99,6 +100,9 @@ fn shape_09_deepseek_r1() {
     let ascii = full.replace('｜', "|").replace('▁', "_");
     check(&ascii, Shape::DeepseekR1, &on());
     check(&full.replace('｜', "|"), Shape::DeepseekR1, &on());
+    check(&full.replace('▁', " "), Shape::DeepseekR1, &on());
+    check(&full.replace('▁', "\\_"), Shape::DeepseekR1, &on());
+    check(&full.replace("calls▁begin", "calls"), Shape::DeepseekR1, &on());
     let two = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>lamp\n```json\n{\"room\":\"attic\"}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>lamp\n```json\n{\"room\":\"hall\"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>";
     check(two, Shape::DeepseekR1, &attic_and_hall());
 }
@@ -290,6 +294,11 @@ fn shape_21_olmo() {
 #[test]
 fn shape_22_pythonic() {
     check(r#"[lamp(room="attic"), lamp(room="hall")]"#, Shape::Pythonic, &attic_and_hall());
+    check(
+        "<|python_start|>[lamp(room=\"attic\"), lamp(room=\"hall\")]<|python_end|>",
+        Shape::Pythonic,
+        &attic_and_hall(),
+    );
     check("[ping()]", Shape::Pythonic, &json!([["ping", {}]]));
     let nested = r#"[note(text="a, (b) [c]", tags=["x", 'y'], meta={"k": None, "ok": False}, count=-3)]"#;
     let expected = json!([["note", {"text":"a, (b) [c]","tags":["x","y"],"meta":{"k":null,"ok":false},"count":-3}]]);
