@@ -9,6 +9,10 @@ use tenpass_model::{ApiKey, ChatModel, HttpOptions, ModelSpec, OllamaModel, Open
 use crate::context::Context;
 use crate::failure::Failure;
 
+/// Share of the time for one answer after which a silent server is a fault of the server (INVALID)
+/// rather than a slow answer of the model.
+const SILENCE: f64 = 0.9;
+
 /// Connects to, or loads, the model that `spec` names. `context` is the length asked for.
 pub(crate) async fn model(
     context: &Context,
@@ -16,7 +20,7 @@ pub(crate) async fn model(
     length: Option<u32>,
 ) -> Result<Arc<dyn ChatModel>, Failure> {
     let settings = &context.resolved.settings;
-    let mut http = HttpOptions { idle: Some(settings.timeout), ..HttpOptions::default() };
+    let mut http = HttpOptions { idle: Some(settings.timeout.mul_f64(SILENCE)), ..HttpOptions::default() };
     match spec {
         ModelSpec::Embedded(name) => embedded(context, spec, name, length).await,
         ModelSpec::Ollama(name) => {

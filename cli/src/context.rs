@@ -18,6 +18,8 @@ pub(crate) struct Context {
     pub(crate) home: Home,
     pub(crate) resolved: Resolved,
     pub(crate) printer: Printer,
+    /// The runs folder as typed, for commands that the user is told to type next.
+    pub(crate) runs_flag: Option<PathBuf>,
 }
 
 impl Context {
@@ -43,7 +45,7 @@ impl Context {
         for warning in &resolved.warnings {
             printer.note(&format!("warning: {warning}"));
         }
-        Ok(Self { home, resolved, printer })
+        Ok(Self { home, resolved, printer, runs_flag: arguments.runs_dir.clone() })
     }
 
     /// The store of models with the catalogue, the user's own entries included.

@@ -116,7 +116,8 @@ impl EventSink for RunProgress {
                     bar.reset_eta();
                 }
                 let rest = if *already_done > 0 { format!(", {already_done} done before") } else { String::new() };
-                self.say(&format!("run {run}: {total} passes{rest}"));
+                let passes = if *total == 1 { "pass" } else { "passes" };
+                self.say(&format!("run {run}: {total} {passes}{rest}"));
             }
             RunEvent::PassFinished { configuration, success, .. } => self.finished(configuration, *success),
             RunEvent::AttemptFailed { case, configuration, pass, attempt, error } => {

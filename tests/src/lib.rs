@@ -103,7 +103,7 @@ pub fn asset(name: &str) -> PathBuf {
     let output = Command::new(binary()).args(["models", "path", name]).output().expect("the binary starts");
     assert!(
         output.status.success(),
-        "this test needs {name}; get it with `cargo dev setup` or `tenpass models pull {name}`"
+        "this test needs {name}; get it with `cargo dev test` or `tenpass models pull {name}`"
     );
     PathBuf::from(String::from_utf8(output.stdout).expect("a path in UTF-8").trim())
 }
@@ -160,6 +160,27 @@ impl LlamaServer {
 
     fn healthy(&self) -> bool {
         self.get("/health").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
+    }
+
+    /// The greedy continuation of a prompt given as tokens.
+    pub fn complete(&self, prompt: &[u32], tokens: u32) -> String {
+        let body =
+            serde_json::json!({ "prompt": prompt, "n_predict": tokens, "temperature": 0, "cache_prompt": false })
+                .to_string();
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the server listens");
+        let head = format!(
+            "POST /completion HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())).expect("the server reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the server answers");
+        let json = answer
+            .find("\r\n\r\n")
+            .map(|end| &answer[end..])
+            .and_then(|rest| Some(&rest[rest.find('{')?..=rest.rfind('}')?]));
+        let value: serde_json::Value = serde_json::from_str(json.expect("a JSON body")).expect("JSON");
+        value["content"].as_str().expect("a text").to_owned()
     }
 
     /// How many of its slots compute an answer; the server was started with `--slots`.

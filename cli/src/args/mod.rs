@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// When to use colours
     #[arg(long, value_enum, value_name = "WHEN", default_value_t, global = true)]
     pub(crate) color: ColorChoice,
-    /// Touch no network; what is not on this machine is an error
+    /// Fetch nothing; a model that is not on this machine is an error
     #[arg(long, global = true)]
     pub(crate) offline: bool,
     /// Take the settings of this profile of the configuration files

@@ -27,7 +27,7 @@ pub(crate) enum Cases {
         format: TextOrJson,
     },
     /// Show one case: what is asked, which tools there are, what must happen
-    #[command(after_help = "Example:\n  tenpass cases show delegate-long-letter")]
+    #[command(after_help = "Example:\n  tenpass cases show delegate-formal-letter")]
     Show {
         /// The case's id
         id: String,
@@ -80,7 +80,7 @@ pub(crate) enum Runs {
     },
     /// Show a run's table, or one case, or one pass with request, raw text, calls and grade
     #[command(
-        after_help = "Examples:\n  tenpass runs show latest\n  tenpass runs show latest --case delegate-long-letter --pass 3"
+        after_help = "Examples:\n  tenpass runs show latest\n  tenpass runs show latest --case delegate-formal-letter --pass 3"
     )]
     Show {
         /// The run's id, its beginning, or `latest`
@@ -196,7 +196,9 @@ pub(crate) enum Finish {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Prompt {
     /// Print the prompt of a case as the model receives it, with its token count
-    #[command(after_help = "Example:\n  tenpass prompt show --case delegate-long-letter --model embedded:smollm2-135m")]
+    #[command(
+        after_help = "Example:\n  tenpass prompt show --case delegate-formal-letter --model embedded:smollm2-135m"
+    )]
     Show {
         /// The case's id
         #[arg(long, value_name = "ID")]

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use tenpass_agent::{Selection, Structure};
+use tenpass_agent::Selection;
+use tenpass_agent::structure::choose;
 use tenpass_bench::cases::{Case, Suite};
 use tenpass_bench::run::{Configuration, RunOptions, RunOutcome, RunPlan, execute};
 use tenpass_bench::store::{Arguments, Run, RunState, open_run};
@@ -95,7 +96,7 @@ async fn measure(context: &Context, tools: &Tools, cancel: CancellationToken) ->
 
 async fn new_plan(context: &Context, tools: &Tools) -> Result<RunPlan, Failure> {
     let suite = context.suite(tools.cases.as_deref())?;
-    let cases = choose(&suite, tools)?;
+    let cases = chosen_cases(&suite, tools)?;
     let specs = if tools.models.is_empty() {
         vec![context.resolved.settings.model.parse::<ModelSpec>().map_err(Failure::mistake)?]
     } else {
@@ -121,7 +122,7 @@ fn drawn_seed() -> u64 {
     (now.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(40)) >> 11
 }
 
-fn choose(suite: &Suite, tools: &Tools) -> Result<Vec<Case>, Failure> {
+fn chosen_cases(suite: &Suite, tools: &Tools) -> Result<Vec<Case>, Failure> {
     let families: std::collections::BTreeSet<&str> = suite.cases.iter().map(|case| case.family.as_str()).collect();
     if let Some(unknown) = tools.family.iter().find(|family| !families.contains(family.as_str())) {
         let all = families.into_iter().collect::<Vec<_>>().join(", ");
@@ -140,22 +141,11 @@ fn choose(suite: &Suite, tools: &Tools) -> Result<Vec<Case>, Failure> {
     Ok(chosen)
 }
 
-/// The structure for a model that nobody chose one for, and why.
-pub(crate) fn structure_for(info: &ModelInfo) -> (Structure, &'static str) {
-    if info.capabilities.tools {
-        (Structure::Native, "the model's template knows tools")
-    } else if info.capabilities.structured_output {
-        (Structure::Grammar, "the model's template knows no tools, its sampler can be constrained")
-    } else {
-        (Structure::Text, "the model's template knows no tools")
-    }
-}
-
 /// One configuration for each combination of strategies.
 fn variants(context: &Context, tools: &Tools, spec: &ModelSpec, model: &Arc<dyn ChatModel>) -> Vec<Configuration> {
     let info = model.info();
-    let (default_structure, reason) = structure_for(info);
-    let structures = if tools.structure.is_empty() { vec![default_structure] } else { tools.structure.clone() };
+    let choice = choose(&info.capabilities);
+    let structures = if tools.structure.is_empty() { vec![choice.structure] } else { tools.structure.clone() };
     let selections = if tools.tools.is_empty() { vec![Selection::All] } else { tools.tools.clone() };
     let mut all = Vec::new();
     for structure in structures {
@@ -168,7 +158,7 @@ fn variants(context: &Context, tools: &Tools, spec: &ModelSpec, model: &Arc<dyn 
             configuration.think = tools.think.map(Into::into);
             configuration.stream = !tools.no_stream;
             configuration.jobs = context.resolved.settings.jobs.unwrap_or_else(|| default_jobs(info));
-            configuration.arguments = arguments(tools, &configuration, reason);
+            configuration.arguments = arguments(tools, &configuration, choice.reason);
             all.push(configuration);
         }
     }
@@ -291,20 +281,23 @@ fn report(context: &Context, tools: &Tools, outcome: &RunOutcome) -> Result<Exit
     let run = open_run(&context.runs(), &outcome.run)?;
     runs::print_summary(context, &run, &runs::Only::default(), tools.format)?;
     let place = shown(&outcome.directory);
+    let elsewhere = context.runs_flag.as_ref().map(|dir| format!(" --runs-dir {}", dir.display())).unwrap_or_default();
     match outcome.state {
         RunState::Interrupted => {
             context.printer.note(&format!("{} of {} passes are kept in {place}", outcome.done, outcome.total));
-            context.printer.note(&format!("go on with: tenpass bench tools --resume {}", outcome.run));
+            context.printer.note(&format!("go on with: tenpass bench tools --resume {}{elsewhere}", outcome.run));
             Ok(Exit::Interrupted)
         }
         _ if !outcome.stopped.is_empty() || outcome.done < outcome.total => {
             context.printer.note(&format!("{} of {} passes are kept in {place}", outcome.done, outcome.total));
-            context.printer.note(&format!("try the rest again with: tenpass bench tools --resume {}", outcome.run));
+            context
+                .printer
+                .note(&format!("try the rest again with: tenpass bench tools --resume {}{elsewhere}", outcome.run));
             Ok(Exit::Backend)
         }
         _ => {
             context.printer.note(&format!(
-                "kept in {place}; look closer with: tenpass runs show {} --case ID --pass N",
+                "kept in {place}; look closer with: tenpass runs show {} --case ID --pass N{elsewhere}",
                 outcome.run
             ));
             Ok(Exit::Yes)

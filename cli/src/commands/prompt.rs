@@ -1,11 +1,11 @@
 //! `tenpass prompt show`: what a model really receives.
 
 use serde_json::json;
+use tenpass_agent::structure::choose;
 use tenpass_agent::{Selection, Structure};
 use tenpass_bench::run::{Configuration, prepare_case};
 use tenpass_model::ModelSpec;
 
-use super::bench::structure_for;
 use super::cases::find;
 use crate::args::tools::Prompt;
 use crate::backend;
@@ -23,7 +23,7 @@ pub(crate) async fn run(context: &Context, command: &Prompt) -> Result<Exit, Fai
         None => context.resolved.settings.model.parse::<ModelSpec>().map_err(Failure::mistake)?,
     };
     let model = backend::model(context, &spec, None).await?;
-    let structure: Structure = structure.unwrap_or_else(|| structure_for(model.info()).0);
+    let structure: Structure = structure.unwrap_or_else(|| choose(&model.info().capabilities).structure);
     let mut configuration = Configuration::new(model);
     configuration.structure = structure;
     configuration.selection = tools.unwrap_or(Selection::All);

@@ -19,6 +19,9 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
+/// Configuration and case by position, and the pass.
+type Place = (usize, usize, u32);
+
 /// Which part of a run to show.
 #[derive(Debug, Default)]
 pub(crate) struct Only {
@@ -182,7 +185,9 @@ fn summarise(run: &Run, only: &Only) -> Result<RunSummary, Failure> {
             context_tokens: configuration.options.context.or(configuration.model.context).map(u64::from),
         })
         .collect();
-    let quotes = quotes(run, &index, only)?;
+    let filter =
+        PassFilter { case: only.case.clone(), configuration: only.configuration.clone(), ..PassFilter::default() };
+    let quotes = quotes(run, &index, &filter)?;
     let shown_cases = if only.case.is_some() { 1 } else { manifest.cases };
     let facts = RunFacts {
         title: format!("bench {}", manifest.bench),
@@ -192,8 +197,6 @@ fn summarise(run: &Run, only: &Only) -> Result<RunSummary, Failure> {
         elapsed_s: elapsed(manifest),
     };
     let mut summariser = Summariser::new(facts, configurations);
-    let filter =
-        PassFilter { case: only.case.clone(), configuration: only.configuration.clone(), ..PassFilter::default() };
     let ids = index.configurations().to_vec();
     index.rows(&filter, |row| {
         let (Some(case), Some(configuration)) = (cases.get(row.case), ids.get(row.configuration)) else { return };
@@ -234,28 +237,28 @@ fn view<'a>(row: &PassRow, case: &'a Case, configuration: &'a str, quote: &'a st
     }
 }
 
-/// What the model said in the first pass of every failure class, by position.
-fn quotes(run: &Run, index: &Index, only: &Only) -> Result<HashMap<(usize, usize, u32), String>, Failure> {
+/// What the model said in the first pass of every failure class of every configuration.
+fn quotes(run: &Run, index: &Index, filter: &PassFilter) -> Result<HashMap<Place, String>, Failure> {
+    let mut first: HashMap<(usize, FailureClass), Place> = HashMap::new();
+    index.rows(filter, |row| {
+        if let Some(class) = row.class {
+            first.entry((row.configuration, class)).or_insert((row.configuration, row.case, row.pass));
+        }
+    })?;
     let mut quotes = HashMap::new();
-    for class in FailureClass::ALL {
-        for (position, configuration) in index.configurations().iter().enumerate() {
-            if only.configuration.as_deref().is_some_and(|wanted| wanted != configuration) {
-                continue;
-            }
-            let filter = PassFilter {
-                case: only.case.clone(),
-                configuration: Some(configuration.clone()),
-                class: Some(*class),
-                limit: Some(1),
-                ..PassFilter::default()
-            };
-            for detail in run.passes(&filter)? {
-                let detail = detail?;
-                let case = index.cases().iter().position(|case| *case == detail.pass.case);
-                if let Some(case) = case {
-                    quotes.insert((position, case, detail.pass.pass), quote(&detail));
-                }
-            }
+    for place in first.into_values() {
+        let (Some(configuration), Some(case)) = (index.configurations().get(place.0), index.cases().get(place.1))
+        else {
+            continue;
+        };
+        let one = PassFilter {
+            configuration: Some(configuration.clone()),
+            case: Some(case.clone()),
+            pass: Some(place.2),
+            ..PassFilter::default()
+        };
+        for detail in run.passes(&one)? {
+            quotes.insert(place, quote(&detail?));
         }
     }
     Ok(quotes)

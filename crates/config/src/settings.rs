@@ -20,7 +20,7 @@ pub struct Settings {
     pub passes: u32,
     /// Requests at the same time; `None` leaves it to the backend.
     pub jobs: Option<usize>,
-    /// Longest time without any data from a model.
+    /// Longest time for one answer.
     pub timeout: Duration,
     /// Root of the Ollama server, without a slash at the end.
     pub ollama_address: String,

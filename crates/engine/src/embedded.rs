@@ -53,6 +53,7 @@ pub struct EmbeddedModel {
     context: usize,
     jobs: mpsc::Sender<Job>,
     counters: Arc<EngineCounters>,
+    batch_invariant: bool,
 }
 
 impl EmbeddedModel {
@@ -103,17 +104,24 @@ impl EmbeddedModel {
             counters: Arc::clone(&counters),
             pool,
         };
+        let batch_invariant = scheduler.network.weights.embedding.is_batch_invariant();
         let (jobs, receiver) = mpsc::channel();
         std::thread::Builder::new()
             .name("engine".to_owned())
             .spawn(move || scheduler.run(&receiver))
             .map_err(|error| stopped(error.to_string()))?;
-        Ok(Self { info, template, tokenizer, context, jobs, counters })
+        Ok(Self { info, template, tokenizer, context, jobs, counters, batch_invariant })
     }
 
     /// What the engine did so far.
     pub fn counters(&self) -> &EngineCounters {
         &self.counters
+    }
+
+    /// Whether a pass gives the same answer to the last bit whatever else is in the batch. True
+    /// where the processor has the 8-bit kernels; elsewhere products are rounded by batch size.
+    pub fn is_batch_invariant(&self) -> bool {
+        self.batch_invariant
     }
 
     /// The tokens of a request's prompt: for comparisons with other engines.

@@ -11,6 +11,9 @@ use crate::store::lines::{LineReader, parse_line, read_all, read_at};
 use crate::store::record::{OutcomeRecord, PassRecord, RequestRecord};
 use crate::store::{CASES, Index, Manifest, OUTCOMES, PASSES, PassFilter, REQUESTS, StoreError, Summary};
 
+/// Characters of a run's name that tell the second it began: `20261130-142233`.
+const SECOND: usize = 15;
+
 /// A run, open for reading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -45,10 +48,10 @@ pub fn list_runs(store: &Path) -> Result<Vec<RunEntry>, StoreError> {
 
 /// The run with this name, whose name alone begins so, or the `latest`.
 pub fn open_run(store: &Path, query: &str) -> Result<Run, StoreError> {
-    let mut ids = run_ids(store)?;
+    let ids = run_ids(store)?;
     let none = || StoreError::NoRun { query: query.to_owned(), directory: store.to_owned() };
     if query == "latest" {
-        return Run::load(store, &ids.pop().ok_or_else(none)?);
+        return latest(store, &ids)?.ok_or_else(none);
     }
     if ids.iter().any(|id| id == query) {
         return Run::load(store, query);
@@ -59,6 +62,16 @@ pub fn open_run(store: &Path, query: &str) -> Result<Run, StoreError> {
         [id] => Run::load(store, id),
         _ => Err(StoreError::Ambiguous { query: query.to_owned(), matches }),
     }
+}
+
+/// The run that began last. Names tell seconds; runs of one second are told apart by manifest.
+fn latest(store: &Path, ids: &[String]) -> Result<Option<Run>, StoreError> {
+    let second = |id: &str| id.get(..SECOND).unwrap_or(id).to_owned();
+    let Some(last) = ids.last() else { return Ok(None) };
+    let rivals = ids.iter().rev().take_while(|id| second(id) == second(last));
+    let runs = rivals.map(|id| Run::load(store, id)).collect::<Result<Vec<_>, _>>()?;
+    // Of equal moments the last name: rivals come last name first.
+    Ok(runs.into_iter().rev().max_by(|a, b| a.manifest.started().cmp(b.manifest.started())))
 }
 
 /// Folders with a manifest, by name, which begins with their time.

@@ -22,7 +22,7 @@ pub(crate) fn run(workspace: &Workspace) -> anyhow::Result<Value> {
     for case in 0..CASES {
         write!(
             cases,
-            "\n[[case]]\nid = \"lamp-{case}\"\nprovenance = \"generated for a benchmark\"\nprompt = \"Switch on lamp {case}.\"\n[case.expect]\ncalls = [{{ tool = \"lamp\", arguments = {{ on = true }} }}]\n"
+            "\n[[case]]\nid = \"lamp-{case}\"\nlanguage = \"en\"\nprovenance = \"generated for a benchmark\"\nprompt = \"Switch on lamp {case}.\"\n[case.expect]\ncalls = [{{ tool = \"lamp\", arguments = {{ on = true }} }}]\n"
         )?;
     }
     std::fs::write(suite.join("lamps.toml"), cases)?;

@@ -9,7 +9,10 @@
     clippy::needless_range_loop,
     reason = "the bodies must be compiled inside each instruction set's wrapper, and index loops are what the compiler turns into vectors"
 )]
-#![allow(unsafe_code, reason = "calling a function compiled for a processor feature that was just detected")]
+#![allow(
+    unsafe_code,
+    reason = "calling a function compiled for a processor feature that was just detected; inner loops without bounds checks, asserted before"
+)]
 
 use super::vector::{dispatch, multiply_add};
 use crate::cache::LANES;
@@ -33,169 +36,155 @@ pub(crate) struct Keys<'a> {
     pub(crate) blocks: usize,
 }
 
-/// `N` lines against one block.
+/// One panel (`size x n`) against one block, in plain loops.
 #[inline(always)]
-fn score_lines<const FMA: bool, const N: usize>(
-    lines: &[f32],
+fn score_block<const FMA: bool, const N: usize>(
+    panel: &[f32],
     size: usize,
-    keys: Keys<'_>,
+    keys: &[f32],
     scores: &mut [f32],
     stride: usize,
 ) {
-    let mut a = [[0.0f32; LANES]; N];
-    let keys_a = &keys.values[..size * LANES];
+    let mut sums = [[0.0f32; LANES]; N];
     for dimension in 0..size {
-        let Some(key_a) = keys_a[dimension * LANES..].first_chunk::<LANES>() else { return };
+        let Some(key) = keys[dimension * LANES..].first_chunk::<LANES>() else { return };
         for line in 0..N {
-            let query = lines[line * size + dimension];
+            let query = panel[dimension * N + line];
             for lane in 0..LANES {
-                a[line][lane] = multiply_add::<FMA>(query, key_a[lane], a[line][lane]);
+                sums[line][lane] = multiply_add::<FMA>(query, key[lane], sums[line][lane]);
             }
         }
     }
-    for line in 0..N {
-        scores[line * stride..][..LANES].copy_from_slice(&a[line]);
+    for (line, sums) in sums.iter().enumerate() {
+        scores[line * stride..][..LANES].copy_from_slice(sums);
     }
 }
 
-/// `N` lines against two blocks. The sums are arrays of their own because the compiler keeps only
-/// those in registers.
-#[inline(always)]
-fn score_pairs<const FMA: bool, const N: usize>(
-    lines: &[f32],
+/// One panel against `B` blocks, in 512-bit registers: the compiler does not keep that many sums
+/// in registers by itself.
+///
+/// # Safety
+/// `panel` holds `size x N` values, `keys` `size x 16` every `key_stride`, and `scores` 16 for each
+/// block every `stride`.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn score_wide<const N: usize, const B: usize>(
+    panel: *const f32,
     size: usize,
-    keys: Keys<'_>,
-    scores: &mut [f32],
+    keys: *const f32,
+    key_stride: usize,
+    scores: *mut f32,
     stride: usize,
 ) {
-    let mut a = [[0.0f32; LANES]; N];
-    let mut b = [[0.0f32; LANES]; N];
-    let keys_a = &keys.values[..size * LANES];
-    let keys_b = &keys.values[keys.stride..keys.stride + size * LANES];
-    for dimension in 0..size {
-        let at = dimension * LANES;
-        let Some(key_a) = keys_a[at..].first_chunk::<LANES>() else { return };
-        let Some(key_b) = keys_b[at..].first_chunk::<LANES>() else { return };
+    use std::arch::x86_64::{_mm512_fmadd_ps, _mm512_loadu_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_storeu_ps};
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut sums = [[_mm512_setzero_ps(); B]; N];
+        for dimension in 0..size {
+            let mut key = [_mm512_setzero_ps(); B];
+            for block in 0..B {
+                key[block] = _mm512_loadu_ps(keys.add(block * key_stride + dimension * LANES));
+            }
+            for line in 0..N {
+                let query = _mm512_set1_ps(*panel.add(dimension * N + line));
+                for block in 0..B {
+                    sums[line][block] = _mm512_fmadd_ps(query, key[block], sums[line][block]);
+                }
+            }
+        }
         for line in 0..N {
-            let query = lines[line * size + dimension];
-            for lane in 0..LANES {
-                a[line][lane] = multiply_add::<FMA>(query, key_a[lane], a[line][lane]);
-            }
-            for lane in 0..LANES {
-                b[line][lane] = multiply_add::<FMA>(query, key_b[lane], b[line][lane]);
+            for block in 0..B {
+                _mm512_storeu_ps(scores.add(line * stride + block * LANES), sums[line][block]);
             }
         }
-    }
-    for line in 0..N {
-        let scores = &mut scores[line * stride..];
-        scores[..LANES].copy_from_slice(&a[line]);
-        scores[LANES..2 * LANES].copy_from_slice(&b[line]);
     }
 }
 
-/// `N` lines against four blocks: few lines alone would leave the arithmetic units waiting.
+/// One panel (`size x n`) against all blocks of `keys`.
 #[inline(always)]
-fn score_fours<const FMA: bool, const N: usize>(
-    lines: &[f32],
-    size: usize,
-    keys: Keys<'_>,
-    scores: &mut [f32],
-    stride: usize,
-) {
-    let mut a = [[0.0f32; LANES]; N];
-    let mut b = [[0.0f32; LANES]; N];
-    let mut c = [[0.0f32; LANES]; N];
-    let mut d = [[0.0f32; LANES]; N];
-    let keys_a = &keys.values[..size * LANES];
-    let keys_b = &keys.values[keys.stride..keys.stride + size * LANES];
-    let keys_c = &keys.values[2 * keys.stride..2 * keys.stride + size * LANES];
-    let keys_d = &keys.values[3 * keys.stride..3 * keys.stride + size * LANES];
-    for dimension in 0..size {
-        let at = dimension * LANES;
-        let Some(key_a) = keys_a[at..].first_chunk::<LANES>() else { return };
-        let Some(key_b) = keys_b[at..].first_chunk::<LANES>() else { return };
-        let Some(key_c) = keys_c[at..].first_chunk::<LANES>() else { return };
-        let Some(key_d) = keys_d[at..].first_chunk::<LANES>() else { return };
-        for line in 0..N {
-            let query = lines[line * size + dimension];
-            for lane in 0..LANES {
-                a[line][lane] = multiply_add::<FMA>(query, key_a[lane], a[line][lane]);
+fn score_panel<const FMA: bool>(panel: &[f32], size: usize, keys: Keys<'_>, scores: &mut [f32], stride: usize) {
+    let n = panel.len() / size;
+    assert!(n == 0 || scores.len() >= (n - 1) * stride + keys.blocks * LANES);
+    assert!(keys.blocks == 0 || keys.values.len() >= (keys.blocks - 1) * keys.stride + size * LANES);
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        let mut block = 0;
+        while block < keys.blocks {
+            let four = keys.blocks - block >= BLOCKS;
+            let (panel, from, to) = (panel.as_ptr(), block * keys.stride, block * LANES);
+            // SAFETY: the feature was just detected; lengths were asserted above.
+            unsafe {
+                let (from, to) = (keys.values.as_ptr().add(from), scores.as_mut_ptr().add(to));
+                let step = keys.stride;
+                match (n, four) {
+                    (1, true) => score_wide::<1, 4>(panel, size, from, step, to, stride),
+                    (2, true) => score_wide::<2, 4>(panel, size, from, step, to, stride),
+                    (3, true) => score_wide::<3, 4>(panel, size, from, step, to, stride),
+                    (4, true) => score_wide::<4, 4>(panel, size, from, step, to, stride),
+                    (_, true) => {
+                        score_wide::<LINES, 2>(panel, size, from, step, to, stride);
+                        score_wide::<LINES, 2>(panel, size, from.add(2 * step), step, to.add(2 * LANES), stride);
+                    }
+                    (1, false) => score_wide::<1, 1>(panel, size, from, step, to, stride),
+                    (2, false) => score_wide::<2, 1>(panel, size, from, step, to, stride),
+                    (3, false) => score_wide::<3, 1>(panel, size, from, step, to, stride),
+                    (4, false) => score_wide::<4, 1>(panel, size, from, step, to, stride),
+                    (_, false) => score_wide::<LINES, 1>(panel, size, from, step, to, stride),
+                }
             }
-            for lane in 0..LANES {
-                b[line][lane] = multiply_add::<FMA>(query, key_b[lane], b[line][lane]);
-            }
-            for lane in 0..LANES {
-                c[line][lane] = multiply_add::<FMA>(query, key_c[lane], c[line][lane]);
-            }
-            for lane in 0..LANES {
-                d[line][lane] = multiply_add::<FMA>(query, key_d[lane], d[line][lane]);
-            }
+            block += if four { BLOCKS } else { 1 };
         }
+        return;
     }
-    for line in 0..N {
-        let scores = &mut scores[line * stride..];
-        scores[..LANES].copy_from_slice(&a[line]);
-        scores[LANES..2 * LANES].copy_from_slice(&b[line]);
-        scores[2 * LANES..3 * LANES].copy_from_slice(&c[line]);
-        scores[3 * LANES..4 * LANES].copy_from_slice(&d[line]);
+    for block in 0..keys.blocks {
+        let (keys, scores) = (&keys.values[block * keys.stride..], &mut scores[block * LANES..]);
+        match n {
+            1 => score_block::<FMA, 1>(panel, size, keys, scores, stride),
+            2 => score_block::<FMA, 2>(panel, size, keys, scores, stride),
+            3 => score_block::<FMA, 3>(panel, size, keys, scores, stride),
+            4 => score_block::<FMA, 4>(panel, size, keys, scores, stride),
+            _ => score_block::<FMA, LINES>(panel, size, keys, scores, stride),
+        }
     }
 }
 
-#[inline(always)]
-fn score_four<const FMA: bool>(lines: &[f32], size: usize, keys: Keys<'_>, scores: &mut [f32], stride: usize) -> usize {
-    match lines.len() / size {
-        1 => score_fours::<FMA, 1>(lines, size, keys, scores, stride),
-        2 => score_fours::<FMA, 2>(lines, size, keys, scores, stride),
-        3 => score_fours::<FMA, 3>(lines, size, keys, scores, stride),
-        4..LINES => {
-            score_fours::<FMA, 4>(lines, size, keys, scores, stride);
-            return 4;
-        }
-        _ => {
-            score_pairs::<FMA, LINES>(lines, size, keys, scores, stride);
-            let keys = Keys { values: &keys.values[2 * keys.stride..], ..keys };
-            score_pairs::<FMA, LINES>(lines, size, keys, &mut scores[2 * LANES..], stride);
-            return LINES;
-        }
+/// How many of the lines that are left make the next panel.
+fn panel_lines(left: usize) -> usize {
+    match left {
+        0..=4 => left,
+        5..LINES => 4,
+        _ => LINES,
     }
-    lines.len() / size
-}
-
-#[inline(always)]
-fn score_one<const FMA: bool>(lines: &[f32], size: usize, keys: Keys<'_>, scores: &mut [f32], stride: usize) -> usize {
-    match lines.len() / size {
-        1 => score_lines::<FMA, 1>(lines, size, keys, scores, stride),
-        2 => score_lines::<FMA, 2>(lines, size, keys, scores, stride),
-        3 => score_lines::<FMA, 3>(lines, size, keys, scores, stride),
-        4..LINES => {
-            score_lines::<FMA, 4>(lines, size, keys, scores, stride);
-            return 4;
-        }
-        _ => {
-            score_lines::<FMA, LINES>(lines, size, keys, scores, stride);
-            return LINES;
-        }
-    }
-    lines.len() / size
 }
 
 #[inline(always)]
 fn score_body<const FMA: bool>(lines: &[f32], size: usize, keys: Keys<'_>, scores: &mut [f32], stride: usize) {
     let count = lines.len() / size;
-    let mut block = 0;
-    while block < keys.blocks {
-        let part = Keys { values: &keys.values[block * keys.stride..], ..keys };
-        let four = keys.blocks - block >= BLOCKS;
+    // Lines are turned once into panels, in which one dimension of all lines lies together.
+    let mut panels = vec![0.0; lines.len()];
+    let mut line = 0;
+    while line < count {
+        let n = panel_lines(count - line);
+        let panel = &mut panels[line * size..(line + n) * size];
+        for (offset, query) in lines[line * size..(line + n) * size].chunks_exact(size).enumerate() {
+            for (dimension, value) in query.iter().enumerate() {
+                panel[dimension * n + offset] = *value;
+            }
+        }
+        line += n;
+    }
+    // Some blocks at a time, so that they stay in the first cache while all panels pass.
+    for block in (0..keys.blocks).step_by(2 * BLOCKS) {
+        let values = &keys.values[block * keys.stride..];
+        let part = Keys { values, blocks: (keys.blocks - block).min(2 * BLOCKS), ..keys };
         let mut line = 0;
         while line < count {
-            let (lines, scores) = (&lines[line * size..], &mut scores[line * stride + block * LANES..]);
-            line += if four {
-                score_four::<FMA>(lines, size, part, scores, stride)
-            } else {
-                score_one::<FMA>(lines, size, part, scores, stride)
-            };
+            let n = panel_lines(count - line);
+            let panel = &panels[line * size..(line + n) * size];
+            score_panel::<FMA>(panel, size, part, &mut scores[line * stride + block * LANES..], stride);
+            line += n;
         }
-        block += if four { BLOCKS } else { 1 };
     }
 }
 
@@ -213,14 +202,13 @@ fn weigh_lines<const FMA: bool, const N: usize>(
     for (line, sums) in sums.iter_mut().enumerate() {
         sums.copy_from_slice(&out[line * size..line * size + WIDTH]);
     }
-    let mut own = [&weights[..0]; N];
-    for (line, slot) in own.iter_mut().enumerate() {
-        *slot = &weights[line * stride..][..count];
-    }
+    assert!(count == 0 || (weights.len() >= (N - 1) * stride + count && values.len() >= (count - 1) * row + WIDTH));
     for token in 0..count {
-        let Some(value) = values[token * row..].first_chunk::<WIDTH>() else { break };
+        // SAFETY: token < count, and the assertion covers the last token of the last line.
+        let value: &[f32; WIDTH] = unsafe { &*values.as_ptr().add(token * row).cast() };
         for line in 0..N {
-            let weight = own[line][token];
+            // SAFETY: as above.
+            let weight = unsafe { *weights.get_unchecked(line * stride + token) };
             for lane in 0..WIDTH {
                 sums[line][lane] = multiply_add::<FMA>(weight, value[lane], sums[line][lane]);
             }

@@ -26,6 +26,11 @@ enum Kernel {
 }
 
 impl Matrix {
+    /// Whether a row's product is the same to the last bit in every batch.
+    pub(crate) fn is_batch_invariant(&self) -> bool {
+        !matches!(self.kernel, Kernel::Portable { .. })
+    }
+
     /// Builds the matrix from row-major values.
     pub(crate) fn new(weights: Vec<f32>, outputs: usize, inputs: usize) -> candle_core::Result<Self> {
         #[cfg(target_arch = "x86_64")]

@@ -13,8 +13,10 @@
 #![allow(unsafe_code, reason = "vector intrinsics; every pointer stays inside slices whose lengths are asserted")]
 
 use std::arch::x86_64::{
-    __m512, __m512i, _mm512_cvtepi32_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512,
-    _mm512_mask_storeu_ps, _mm512_mul_ps, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps,
+    __m512, __m512i, _mm_storeu_si128, _mm512_abs_ps, _mm512_add_epi32, _mm512_cvtepi32_epi8, _mm512_cvtepi32_ps,
+    _mm512_cvtps_epi32, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_loadu_si512,
+    _mm512_mask_storeu_ps, _mm512_max_ps, _mm512_mul_ps, _mm512_reduce_add_epi32, _mm512_reduce_max_ps,
+    _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps,
 };
 
 use rayon::prelude::*;
@@ -90,11 +92,22 @@ impl Activations {
 
 #[target_feature(enable = "avx512f,avx512bw")]
 fn quantise_row(values: &[f32], quants: &mut [i8], scales: &mut [f32], corrections: &mut [i32]) {
-    for (block, ((values, quants), scale)) in
-        values.as_chunks::<BLOCK>().0.iter().zip(quants.as_chunks_mut::<BLOCK>().0).zip(scales).enumerate()
+    for (((values, quants), scale), correction) in
+        values.as_chunks::<BLOCK>().0.iter().zip(quants.as_chunks_mut::<BLOCK>().0).zip(scales).zip(corrections)
     {
-        *scale = quantise_block(values, quants);
-        corrections[block] = -128 * quants.iter().map(|q| i32::from(*q)).sum::<i32>();
+        // SAFETY: both arrays hold 32 values, two registers of 16.
+        unsafe {
+            let (low, high) = (_mm512_loadu_ps(values.as_ptr()), _mm512_loadu_ps(values.as_ptr().add(TILE)));
+            let largest = _mm512_reduce_max_ps(_mm512_max_ps(_mm512_abs_ps(low), _mm512_abs_ps(high)));
+            let inverse = _mm512_set1_ps(if largest > 0.0 { 127.0 / largest } else { 0.0 });
+            // Rounds to nearest, ties to even, as the conversion by addition in `quantise_block` does.
+            let low = _mm512_cvtps_epi32(_mm512_mul_ps(low, inverse));
+            let high = _mm512_cvtps_epi32(_mm512_mul_ps(high, inverse));
+            _mm_storeu_si128(quants.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(low));
+            _mm_storeu_si128(quants.as_mut_ptr().add(TILE).cast(), _mm512_cvtepi32_epi8(high));
+            *scale = largest / 127.0;
+            *correction = -128 * _mm512_reduce_add_epi32(_mm512_add_epi32(low, high));
+        }
     }
 }
 
