@@ -30,6 +30,7 @@ fn main() -> ExitCode {
     };
     let printer = Printer::new(arguments.color);
     match commands::run(arguments, printer) {
+        Ok(exit::Exit::Yes) if printer::output_was_lost() => ExitCode::from(exit::Exit::Mistake as u8),
         Ok(exit) => ExitCode::from(exit as u8),
         Err(failure) => {
             printer.failure(&failure);

@@ -6,6 +6,7 @@
 #![allow(clippy::unused_self, reason = "only who was given a printer may print")]
 
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -22,6 +23,14 @@ pub(crate) enum ColorChoice {
     Always,
     /// Never.
     Never,
+}
+
+/// Set when a result could not be written.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Whether a result could not be written: then no command ends with success.
+pub(crate) fn output_was_lost() -> bool {
+    LOST.load(Ordering::Relaxed)
 }
 
 /// Writes results and messages.
@@ -63,7 +72,13 @@ impl Printer {
     pub(crate) fn out(self, text: &str) {
         let mut stdout = std::io::stdout().lock();
         let ended = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
-        let _ = write!(stdout, "{text}{ended}").and_then(|()| stdout.flush());
+        let written = write!(stdout, "{text}{ended}").and_then(|()| stdout.flush());
+        if let Err(error) = written
+            && error.kind() != std::io::ErrorKind::BrokenPipe
+        {
+            LOST.store(true, Ordering::Relaxed);
+            eprintln!("error: cannot write the output: {error}");
+        }
     }
 
     /// A result as pretty JSON.

@@ -44,7 +44,7 @@ pub(crate) struct Tools {
     /// Passes of each case and configuration
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) passes: Option<u32>,
-    /// Requests at the same time [default: all for the embedded engine, 4 for servers]
+    /// Requests at the same time [default: 160 for the embedded engine, 4 for servers]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
     /// Only cases whose id contains this; repeat it for several

@@ -131,7 +131,7 @@ fn chosen_cases(suite: &Suite, tools: &Tools) -> Result<Vec<Case>, Failure> {
     let wanted = |case: &&Case| {
         (tools.family.is_empty() || tools.family.contains(&case.family))
             && (tools.filter.is_empty() || tools.filter.iter().any(|part| case.id.contains(part.as_str())))
-            && tools.language.as_ref().is_none_or(|language| case.language.as_str() == language)
+            && tools.language.as_ref().is_none_or(|language| case.language.as_str().eq_ignore_ascii_case(language))
     };
     let chosen: Vec<Case> = suite.cases.iter().filter(wanted).cloned().collect();
     if chosen.is_empty() {
@@ -167,8 +167,9 @@ fn variants(context: &Context, tools: &Tools, spec: &ModelSpec, model: &Arc<dyn 
 
 fn default_jobs(info: &ModelInfo) -> usize {
     match info.backend.as_str() {
-        // The engine's batch takes what fits; more passes in the queue cost nothing.
-        "embedded" => 4096,
+        // Enough for a full batch: more would finish no sooner, only all at the end, and an
+        // interrupt would find little that is finished.
+        "embedded" => 160,
         "replay" => 64,
         _ => SERVER_JOBS,
     }
@@ -188,16 +189,21 @@ fn sampling(tools: &Tools, info: &ModelInfo) -> SamplingOptions {
     options
 }
 
+/// A number as typed: 0.3 and not 0.30000001192092896.
+fn decimal(value: f32) -> Value {
+    value.to_string().parse::<f64>().map_or(Value::Null, |value| json!(value))
+}
+
 /// What was typed and what was filled in, for the manifest.
 fn arguments(tools: &Tools, configuration: &Configuration, reason: &str) -> Arguments {
     let options = &configuration.options;
     let values = [
         ("structure", json!(configuration.structure), !tools.structure.is_empty()),
         ("tools", json!(configuration.selection), !tools.tools.is_empty()),
-        ("temperature", json!(options.temperature), tools.temperature.is_some()),
+        ("temperature", decimal(options.temperature), tools.temperature.is_some()),
         ("top_k", json!(options.top_k), tools.top_k.is_some()),
-        ("top_p", json!(options.top_p), tools.top_p.is_some()),
-        ("min_p", json!(options.min_p), tools.min_p.is_some()),
+        ("top_p", decimal(options.top_p), tools.top_p.is_some()),
+        ("min_p", decimal(options.min_p), tools.min_p.is_some()),
         ("max_tokens", json!(options.max_tokens), tools.max_tokens.is_some()),
         ("ctx", json!(options.context), tools.ctx.is_some()),
         ("think", json!(configuration.think), tools.think.is_some()),
@@ -287,6 +293,12 @@ fn report(context: &Context, tools: &Tools, outcome: &RunOutcome) -> Result<Exit
             context.printer.note(&format!("{} of {} passes are kept in {place}", outcome.done, outcome.total));
             context.printer.note(&format!("go on with: tenpass bench tools --resume {}{elsewhere}", outcome.run));
             Ok(Exit::Interrupted)
+        }
+        _ if outcome.measured > 0 && outcome.invalid == outcome.measured => {
+            context
+                .printer
+                .note(&format!("every pass was INVALID: nothing was measured; the faults are kept in {place}"));
+            Ok(Exit::Backend)
         }
         _ if !outcome.stopped.is_empty() || outcome.done < outcome.total => {
             context.printer.note(&format!("{} of {} passes are kept in {place}", outcome.done, outcome.total));

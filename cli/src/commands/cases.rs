@@ -36,7 +36,11 @@ pub(crate) fn run(context: &Context, command: &Cases) -> Result<Exit, Failure> {
             let suite = context.suite(path.cases.as_deref())?;
             let families: std::collections::BTreeSet<&str> =
                 suite.cases.iter().map(|case| case.family.as_str()).collect();
-            context.printer.out(&format!("{} cases in {} families, no mistakes", suite.cases.len(), families.len()));
+            let plural =
+                |count: usize, one: &str, many: &str| format!("{count} {}", if count == 1 { one } else { many });
+            let (cases, families) =
+                (plural(suite.cases.len(), "case", "cases"), plural(families.len(), "family", "families"));
+            context.printer.out(&format!("{cases} in {families}, no mistakes"));
             Ok(Exit::Yes)
         }
         Cases::Import(Import::Bfcl { dir, out, category, check }) => {
@@ -49,12 +53,13 @@ pub(crate) fn run(context: &Context, command: &Cases) -> Result<Exit, Failure> {
 pub(crate) fn find<'a>(suite: &'a Suite, id: &str) -> Result<&'a tenpass_bench::cases::Case, Failure> {
     suite.cases.iter().find(|case| case.id == id).ok_or_else(|| {
         let failure = Failure::mistake(format!("no case `{id}`"));
+        let close = |case: &&str| strsim::jaro_winkler(case, id) > 0.85 || (id.len() > 3 && case.contains(id));
         let near = suite
             .cases
             .iter()
-            .filter(|case| case.id.contains(id) || id.contains(&case.id))
             .map(|case| case.id.as_str())
-            .next();
+            .filter(close)
+            .max_by(|a, b| strsim::jaro_winkler(a, id).total_cmp(&strsim::jaro_winkler(b, id)));
         match near {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
             None => failure.hint("`tenpass cases list` shows all"),

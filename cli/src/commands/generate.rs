@@ -10,8 +10,11 @@ use crate::failure::Failure;
 use crate::printer::Printer;
 
 /// Completions for a shell, on stdout.
-pub(crate) fn completions(shell: clap_complete::Shell) -> Exit {
-    clap_complete::generate(shell, &mut Arguments::command(), "tenpass", &mut std::io::stdout());
+pub(crate) fn completions(shell: clap_complete::Shell, printer: Printer) -> Exit {
+    // Into memory first: clap_complete panics when its writer fails, as a closed pipe does.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "tenpass", &mut script);
+    printer.out(&String::from_utf8_lossy(&script));
     Exit::Yes
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn run(mut arguments: Arguments, printer: Printer) -> Result<Exit, Fa
     // Commands that need neither folders nor settings must work with a broken configuration.
     let command = std::mem::replace(&mut arguments.command, Command::Config(crate::args::tools::Config::Default));
     match command {
-        Command::Completions { shell } => return Ok(generate::completions(shell)),
+        Command::Completions { shell } => return Ok(generate::completions(shell, printer)),
         Command::Man { dir } => return generate::man(&dir, printer),
         Command::Generate { page } => return Ok(generate::page(page, printer)),
         Command::Calls(command) => return calls::run(&command, printer),

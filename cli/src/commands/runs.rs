@@ -242,7 +242,13 @@ fn quotes(run: &Run, index: &Index, filter: &PassFilter) -> Result<HashMap<Place
     let mut first: HashMap<(usize, FailureClass), Place> = HashMap::new();
     index.rows(filter, |row| {
         if let Some(class) = row.class {
-            first.entry((row.configuration, class)).or_insert((row.configuration, row.case, row.pass));
+            let place = (row.configuration, row.case, row.pass);
+            let known = first.entry((row.configuration, class)).or_insert(place);
+            // The first by the case's name, as the summary picks its examples.
+            let name = |place: &Place| (index.cases().get(place.1), place.2);
+            if name(&place) < name(known) {
+                *known = place;
+            }
         }
     })?;
     let mut quotes = HashMap::new();

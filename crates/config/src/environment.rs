@@ -32,7 +32,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable { name: "TENPASS_OFFLINE", meaning: "`true` touches no network", default: "`false`" },
     Variable { name: "TENPASS_PASSES", meaning: "passes of each case", default: "`10`" },
     Variable { name: "TENPASS_JOBS", meaning: "requests at the same time, or `auto`", default: "`auto`" },
-    Variable { name: "TENPASS_TIMEOUT", meaning: "longest time without data from a model", default: "`120s`" },
+    Variable { name: "TENPASS_TIMEOUT", meaning: "longest time for one answer", default: "`120s`" },
     Variable {
         name: "TENPASS_RUNS_DIR",
         meaning: "where results are kept",

@@ -27,8 +27,20 @@ pub enum ModelSpec {
 
 /// A SPEC that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a model SPEC: `{0}`; write embedded:NAME, ollama:NAME, openai:URL#NAME or replay:FILE")]
+#[error("not a model SPEC: `{text}`; {advice}", text = .0, advice = advice(.0))]
 pub struct SpecError(pub String);
+
+/// What was probably meant.
+fn advice(text: &str) -> String {
+    match text.split_once(':') {
+        Some(("openai", _)) => "the address after openai: starts with http:// or https://".to_owned(),
+        Some(("http" | "https", _)) => format!("did you mean openai:{text}?"),
+        Some((name, _)) if !matches!(name, "" | "embedded" | "ollama" | "replay") => {
+            format!("did you mean ollama:{text}? A SPEC is embedded:NAME, ollama:NAME, openai:URL#NAME or replay:FILE")
+        }
+        _ => "write embedded:NAME, ollama:NAME, openai:URL#NAME or replay:FILE".to_owned(),
+    }
+}
 
 impl FromStr for ModelSpec {
     type Err = SpecError;

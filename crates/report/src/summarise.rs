@@ -271,14 +271,17 @@ fn sampling(observations: Observations) -> Sampling {
     }
 }
 
-/// Temperature 0 is deterministic. With sampling, equal outputs are chance in one case; one and
-/// the same output in every case means that temperature or seed were ignored.
+/// From this many cases on, all of them repeating one output is no chance.
+const REPEATING_CASES: usize = 5;
+
+/// Temperature 0 is deterministic. With sampling, a model may be sure of its answer in one case or
+/// a few; the same output again in every one of many means that temperature or seed were ignored.
 fn observations(facts: &ConfigurationFacts, cases: &[CaseGathering], index: usize) -> Observations {
     if facts.temperature.is_some_and(|temperature| temperature <= 0.0) {
         return Observations::Deterministic;
     }
-    let mut repeated = cases.iter().map(|case| &case.cells[index]).filter(|cell| cell.scored.total() > 1).peekable();
-    if repeated.peek().is_some() && repeated.all(|cell| cell.distinct() == 1) {
+    let repeated: Vec<_> = cases.iter().map(|case| &case.cells[index]).filter(|cell| cell.scored.total() > 1).collect();
+    if repeated.len() >= REPEATING_CASES && repeated.iter().all(|cell| cell.distinct() == 1) {
         return Observations::Repeating;
     }
     Observations::Independent
