@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use tenpass_engine::{EmbeddedModel, LoadOptions};
+
 /// The repository.
 pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the repository").to_owned()
@@ -106,6 +108,19 @@ pub fn asset(name: &str) -> PathBuf {
         "this test needs {name}; get it with `cargo dev test` or `tenpass models pull {name}`"
     );
     PathBuf::from(String::from_utf8(output.stdout).expect("a path in UTF-8").trim())
+}
+
+/// The embedded engine on an asset of the catalogue; `context` as in [`LoadOptions`].
+pub fn embedded(name: &str, context: Option<u32>) -> EmbeddedModel {
+    let options = LoadOptions {
+        path: asset(name),
+        spec: format!("embedded:{name}"),
+        name: name.to_owned(),
+        sha256: None,
+        context,
+        threads: None,
+    };
+    EmbeddedModel::load(&options).expect("the model loads")
 }
 
 /// A port that was free a moment ago.

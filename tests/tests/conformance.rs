@@ -10,7 +10,7 @@ use serde_json::json;
 use tenpass_engine::{EmbeddedModel, LoadOptions};
 use tenpass_model::conformance::{Asked, Subject, Suite, failures, run};
 use tenpass_model::{BoxFuture, ChatModel, ChatRequest, HttpOptions, ModelError, OpenAiModel, SamplingOptions};
-use tenpass_tests::{LlamaServer, asset};
+use tenpass_tests::{LlamaServer, asset, embedded};
 use tenpass_trace::{Message, ToolCall, ToolDefinition};
 
 fn ask(text: &str, max_tokens: u32) -> ChatRequest {
@@ -73,16 +73,7 @@ impl Subject for Embedded {
 
 #[tokio::test]
 async fn the_embedded_engine_conforms() {
-    let path = asset("smollm2-135m");
-    let options = LoadOptions {
-        path,
-        spec: "embedded:smollm2-135m".into(),
-        name: "smollm2-135m".into(),
-        sha256: None,
-        context: None,
-        threads: None,
-    };
-    let subject = Embedded(Arc::new(EmbeddedModel::load(&options).unwrap()));
+    let subject = Embedded(Arc::new(embedded("smollm2-135m", None)));
     let failed = failures(&run(&subject, &suite(9000)).await);
     assert!(failed.is_empty(), "{failed}");
 }
@@ -128,20 +119,11 @@ async fn the_openai_client_conforms_on_a_real_llama_server() {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))] // the platform of the server's package
 #[tokio::test]
 async fn both_backends_count_the_same_prompt_tokens() {
-    let path = asset("smollm2-135m");
-    let server = LlamaServer::start(&path, &["-c", "4096", "--parallel", "1"]);
+    let server = LlamaServer::start(&asset("smollm2-135m"), &["-c", "4096", "--parallel", "1"]);
     let spec = server.spec();
     let remote =
         OpenAiModel::connect(spec.strip_prefix("openai:").unwrap(), "", &HttpOptions::default()).await.unwrap();
-    let options = LoadOptions {
-        path,
-        spec: "embedded:smollm2-135m".into(),
-        name: "smollm2-135m".into(),
-        sha256: None,
-        context: None,
-        threads: None,
-    };
-    let embedded = EmbeddedModel::load(&options).unwrap();
+    let ours = embedded("smollm2-135m", None);
     for text in [
         "Bonjour, où est passé le fichier « été 2026 » ?",
         "fn main() {\n    println!(\"{}\", 1234567);\n}",
@@ -149,11 +131,11 @@ async fn both_backends_count_the_same_prompt_tokens() {
         "<|im_end|> is not an end here",
     ] {
         let request = ask(text, 1);
-        let ours = embedded.render(&request).await.unwrap();
+        let own = ours.render(&request).await.unwrap();
         let theirs = remote.render(&request).await.unwrap();
-        assert_eq!(ours.text, theirs.text, "the rendered prompt of {text:?}");
+        assert_eq!(own.text, theirs.text, "the rendered prompt of {text:?}");
         if !text.contains("<|im_end|>") {
-            assert_eq!(ours.tokens, theirs.tokens, "the token count of {text:?}");
+            assert_eq!(own.tokens, theirs.tokens, "the token count of {text:?}");
         }
     }
 }
@@ -205,17 +187,8 @@ async fn a_real_server_streams_structured_tool_calls() {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #[tokio::test]
 async fn gemma3_continues_as_llama_cpp_does() {
-    let path = asset("gemma3-270m");
-    let server = LlamaServer::start(&path, &["-c", "2048", "--parallel", "1"]);
-    let options = LoadOptions {
-        path,
-        spec: "embedded:gemma3-270m".into(),
-        name: "gemma3-270m".into(),
-        sha256: None,
-        context: Some(2048),
-        threads: None,
-    };
-    let model = EmbeddedModel::load(&options).unwrap();
+    let server = LlamaServer::start(&asset("gemma3-270m"), &["-c", "2048", "--parallel", "1"]);
+    let model = embedded("gemma3-270m", Some(2048));
     // Longer than the window of 512 tokens, so that local layers must forget.
     let long = "The cat sat on the mat and looked at the rain. ".repeat(70);
     let mut agreed = 0;

@@ -6,22 +6,10 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use futures_util::future::join_all;
-use tenpass_engine::{EmbeddedModel, LoadOptions};
+use tenpass_engine::EmbeddedModel;
 use tenpass_model::{ChatModel, ChatRequest, Collected, FinishReason, ModelError, SamplingOptions, collect};
-use tenpass_tests::asset;
+use tenpass_tests::{asset, embedded};
 use tenpass_trace::Message;
-
-fn load(name: &str) -> EmbeddedModel {
-    let options = LoadOptions {
-        path: asset(name),
-        spec: format!("embedded:{name}"),
-        name: name.to_owned(),
-        sha256: None,
-        context: None,
-        threads: None,
-    };
-    EmbeddedModel::load(&options).unwrap()
-}
 
 fn ask(text: &str, temperature: f32, seed: u64, max_tokens: u32) -> ChatRequest {
     ChatRequest {
@@ -38,7 +26,7 @@ async fn answers(model: &EmbeddedModel, requests: Vec<ChatRequest>) -> Vec<Colle
 
 #[tokio::test]
 async fn it_knows_the_capital_of_france() {
-    let model = load("smollm2-135m");
+    let model = embedded("smollm2-135m", None);
     let answer = answers(&model, vec![ask("What is the capital of France?", 0.0, 1, 32)]).await.remove(0);
     assert!(answer.text.contains("Paris"), "{answer:?}");
     let completion = answer.completion.unwrap();
@@ -48,7 +36,7 @@ async fn it_knows_the_capital_of_france() {
 
 #[tokio::test]
 async fn greedy_passes_are_one_row_however_many_they_are() {
-    let model = load("smollm2-135m");
+    let model = embedded("smollm2-135m", None);
     let rows = |model: &EmbeddedModel| model.counters().rows.load(Ordering::Relaxed);
     answers(&model, vec![ask("Name a colour.", 0.0, 1, 24)]).await;
     let one = rows(&model);
@@ -60,7 +48,7 @@ async fn greedy_passes_are_one_row_however_many_they_are() {
 
 #[tokio::test]
 async fn a_pass_gives_the_same_answer_alone_and_in_any_company() {
-    let model = load("smollm2-135m");
+    let model = embedded("smollm2-135m", None);
     // Without the 8-bit kernels products are rounded by batch size: then only greedy choices, which
     // near-ties aside do not hang on the last bit, can be expected to agree.
     let exact = model.is_batch_invariant();
@@ -78,7 +66,7 @@ async fn a_pass_gives_the_same_answer_alone_and_in_any_company() {
 
 #[tokio::test]
 async fn a_prompt_beyond_the_context_is_an_error_with_both_numbers() {
-    let model = load("smollm2-135m");
+    let model = embedded("smollm2-135m", None);
     let long = "word ".repeat(9000);
     let answer = answers(&model, vec![ask(&long, 0.0, 1, 8)]).await.remove(0);
     let Some(ModelError::Overflow { prompt_tokens, context }) = answer.error else { panic!("{answer:?}") };
@@ -87,7 +75,7 @@ async fn a_prompt_beyond_the_context_is_an_error_with_both_numbers() {
 
 #[tokio::test]
 async fn dropping_a_stream_stops_its_rows() {
-    let model = load("smollm2-135m");
+    let model = embedded("smollm2-135m", None);
     drop(model.start(ask("Count to a thousand.", 0.7, 3, 2000)));
     // The dropped pass must leave the batch: what is asked next costs its own rows only.
     answers(&model, vec![ask("Say yes.", 0.0, 1, 4)]).await;
@@ -99,7 +87,7 @@ async fn dropping_a_stream_stops_its_rows() {
 
 #[tokio::test]
 async fn a_schema_is_obeyed_by_every_pass() {
-    let model = load("smollm2-135m");
+    let model = embedded("smollm2-135m", None);
     let schema = serde_json::json!({
         "type": "object",
         "properties": { "name": { "const": "lamp" }, "arguments": { "type": "object",
@@ -141,7 +129,7 @@ fn candle_greedy(path: &std::path::Path, prompt: &[u32], count: usize) -> Vec<u3
 
 #[tokio::test]
 async fn greedy_answers_agree_with_candle_transformers() {
-    let model = load("smollm2-135m");
+    let model = embedded("smollm2-135m", None);
     let path = asset("smollm2-135m");
     let mut agreed = 0;
     let questions = [

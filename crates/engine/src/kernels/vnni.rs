@@ -70,22 +70,14 @@ impl Activations {
             // SAFETY: `supported` was checked when the matrix was packed.
             unsafe { quantise_row(values, quants, scales, corrections) }
         };
-        let serial = rows * inputs < 1 << 16;
-        if serial {
-            values
-                .chunks_exact(inputs)
-                .zip(quants.chunks_exact_mut(inputs))
-                .zip(scales.chunks_exact_mut(blocks))
-                .zip(corrections.chunks_exact_mut(blocks))
-                .for_each(fill);
-        } else {
-            values
-                .par_chunks_exact(inputs)
-                .zip(quants.par_chunks_exact_mut(inputs))
-                .zip(scales.par_chunks_exact_mut(blocks))
-                .zip(corrections.par_chunks_exact_mut(blocks))
-                .for_each(fill);
-        }
+        values
+            .par_chunks_exact(inputs)
+            .zip(quants.par_chunks_exact_mut(inputs))
+            .zip(scales.par_chunks_exact_mut(blocks))
+            .zip(corrections.par_chunks_exact_mut(blocks))
+            // A small batch is not worth handing to another thread.
+            .with_min_len(((1 << 16) / inputs).max(1))
+            .for_each(fill);
         Self { rows, inputs, quants, scales, corrections }
     }
 }
