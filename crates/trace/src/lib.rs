@@ -1,13 +1,15 @@
-//! The words every other crate speaks: messages, tool definitions, tool calls, failure classes.
+//! The words every other crate speaks, and the record of what happened.
 //!
-//! Plain data with serde derives; no I/O and no dependency on another room. A type belongs here
-//! when at least two rooms exchange it. Field names are the ones stored on disk, so renaming one
-//! is a format change.
+//! - Plain data with serde derives: messages, tool definitions, tool calls, failure classes, and the
+//!   events a turn leaves behind ([`record`]). A type belongs here when at least two rooms exchange
+//!   it. Field names are the ones stored on disk, so renaming one is a format change.
 
 mod failure;
 mod message;
+pub mod record;
 mod tool;
 
 pub use failure::{FailureClass, FailureKind};
 pub use message::{Message, Role, ToolCall};
+pub use record::{CallOutcome, ConfirmationAnswer, Intention, RetryReason, Tier, TraceEvent, TraceRecord, TurnEnd};
 pub use tool::{ToolCategory, ToolDefinition};
