@@ -14,6 +14,7 @@ pub mod arguments;
 pub mod describe;
 pub mod interaction;
 mod schema;
+pub mod policy;
 pub mod select;
 mod strategy;
 pub mod structure;

@@ -15,6 +15,11 @@ pub struct StrategyError {
 }
 
 impl StrategyError {
+    /// A name that is none of `names`, for the enums that are defined elsewhere.
+    pub(crate) fn unknown(what: &'static str, value: &str, names: impl Iterator<Item = &'static str>) -> Self {
+        Self { what, value: value.to_owned(), names: names.collect::<Vec<_>>().join(", ") }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> String {
         format!("use one of: {}", self.names)

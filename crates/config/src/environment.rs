@@ -39,15 +39,39 @@ pub const VARIABLES: &[Variable] = &[
         default: "`runs` in the project folder, or in the data folder outside of one",
     },
     Variable {
+        name: "TENPASS_CONFIRM",
+        meaning: "how the agent asks for confirmations: `panel`, `bar` or `voice`",
+        default: "`panel`",
+    },
+    Variable {
+        name: "TENPASS_AGENT_DIR",
+        meaning: "folder of the agent's journals, conversations and memory",
+        default: "`agent` in the data folder",
+    },
+    Variable {
+        name: "TENPASS_FILES_DIR",
+        meaning: "the folder the agent may write to",
+        default: "`files` in the agent's folder",
+    },
+    Variable {
+        name: "TENPASS_MEMORY_FILE",
+        meaning: "the agent's memory, a Markdown file",
+        default: "`memory.md` in the agent's folder",
+    },
+    Variable {
         name: "TENPASS_API_KEY_ENV",
         meaning: "NAME of the variable that holds the key of an OpenAI-compatible server",
         default: "`OPENAI_API_KEY`",
     },
     Variable {
         name: "OPENAI_API_KEY",
-        meaning: "the key itself, sent to OpenAI-compatible servers; never stored or printed",
+        meaning: "the key itself, sent to OpenAI-compatible servers and to the provider chatgpt; never stored or printed",
         default: "no key is sent",
     },
+    Variable { name: "ANTHROPIC_API_KEY", meaning: "key of the provider claude", default: "claude is not set up" },
+    Variable { name: "DEEPSEEK_API_KEY", meaning: "key of the provider deepseek", default: "deepseek is not set up" },
+    Variable { name: "BRAVE_API_KEY", meaning: "key of Brave search", default: "Brave is not set up" },
+    Variable { name: "TAVILY_API_KEY", meaning: "key of Tavily search", default: "Tavily is not set up" },
     Variable {
         name: "OLLAMA_HOST",
         meaning: "address of the Ollama server (Ollama's own variable: `host:port` is enough)",

@@ -45,6 +45,14 @@ pub enum ConfigError {
         /// The profiles there are.
         known: Vec<String>,
     },
+    /// A project file that sets what only the person may set.
+    #[error("{place}: `{key}` cannot be set by a project")]
+    Personal {
+        /// `file:line`.
+        place: String,
+        /// The setting.
+        key: String,
+    },
     /// A file that exists and cannot be read.
     #[error("cannot read {path}: {reason}", path = path.display())]
     Read {
@@ -70,6 +78,9 @@ impl ConfigError {
                 "define it as a table [profiles.NAME] in tenpass.toml".into()
             }
             Self::UnknownProfile { known, .. } => format!("known profiles: {}", known.join(", ")),
+            Self::Personal { .. } => {
+                "move it to your own config.toml: a project must not decide what the agent may touch or spend".into()
+            }
             Self::Read { .. } => "check the file's permissions".into(),
             Self::NoHome => "set TENPASS_HOME to a folder".into(),
         }

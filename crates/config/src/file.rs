@@ -122,6 +122,9 @@ impl Reader<'_> {
     fn beside_file(&self, value: Value) -> Value {
         match (value, self.folder) {
             (Value::Folder(Some(path)), Some(folder)) => Value::Folder(Some(folder.join(path))),
+            (Value::Folders(paths), Some(folder)) => {
+                Value::Folders(paths.into_iter().map(|path| folder.join(path)).collect())
+            }
             (value, _) => value,
         }
     }
@@ -129,8 +132,19 @@ impl Reader<'_> {
 
 fn read_value(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
     match value {
-        DeValue::String(text) => kind.from_text(text),
+        DeValue::String(text) if !matches!(kind, Kind::Folders | Kind::Amount) => kind.from_text(text),
         DeValue::Integer(number) => kind.from_integer(i64::from_str_radix(number.as_str(), number.radix()).ok()?),
+        DeValue::Float(number) if kind == Kind::Amount => kind.from_text(number.as_str()),
+        DeValue::Array(items) if kind == Kind::Folders => {
+            let paths: Option<Vec<PathBuf>> = items
+                .iter()
+                .map(|item| match item.get_ref() {
+                    DeValue::String(text) if !text.is_empty() => Some(PathBuf::from(&**text)),
+                    _ => None,
+                })
+                .collect();
+            paths.map(Value::Folders)
+        }
         DeValue::Boolean(yes) => (kind == Kind::Flag).then_some(Value::Flag(*yes)),
         _ => None,
     }

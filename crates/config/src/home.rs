@@ -22,6 +22,9 @@ pub struct Home {
     pub runs: PathBuf,
     /// What can be made again.
     pub cache: PathBuf,
+    /// The agent's own: journals, conversations, memory, and the folder of files it may write to; the
+    /// setting `agent.folder` overrules it.
+    pub agent: PathBuf,
     /// The folder of the user file and of the user's own `models.toml`.
     pub config: PathBuf,
     /// The user file, whether it exists or not.
@@ -47,7 +50,8 @@ impl Home {
         let project = working.ancestors().find(|folder| is_project(folder)).map(Path::to_owned);
         let runs = project.as_ref().unwrap_or(&data).join("runs");
         let user_file = set(environment::CONFIG).map_or_else(|| config.join(USER_FILE), absolute);
-        Ok(Self { models, runs, cache, config, user_file, project })
+        let agent = data.join("agent");
+        Ok(Self { models, runs, cache, agent, config, user_file, project })
     }
 
     /// The user's own catalogue, whether it exists or not.

@@ -106,6 +106,9 @@ impl Layers {
         let named = environment.get(environment::CONFIG).is_some_and(|path| !path.is_empty());
         let user = SettingsFile::read(&home.user_file, named)?;
         let project = home.project_file().map_or(Ok(None), |file| SettingsFile::read(&file, false))?;
+        if let Some(project) = &project {
+            refuse_personal(project)?;
+        }
         Ok(Self { flags: BTreeMap::new(), environment, project, user, working: working.to_owned() })
     }
 
@@ -132,6 +135,7 @@ impl Layers {
         let mut entries = Vec::with_capacity(SETTINGS.len());
         for setting in SETTINGS {
             let (value, origin) = self.value_of(setting, profile.as_deref(), &files)?;
+            let value = self.expand(value);
             entries.push(Entry { key: setting.key, value: value.to_string(), origin });
             values.insert(setting.key, value);
         }
@@ -144,6 +148,25 @@ impl Layers {
             })
             .collect();
         Ok(Resolved { settings: Settings::from_values(&values), entries, warnings })
+    }
+
+    /// `~/…` beneath the home folder.
+    fn expand(&self, value: Value) -> Value {
+        let home = ["HOME", "USERPROFILE"].iter().find_map(|name| self.environment.get(*name));
+        let Some(home) = home.filter(|home| !home.is_empty()).map(PathBuf::from) else { return value };
+        // A file's folder stands before what was written: the tilde is a component of its own.
+        let expanded = |path: PathBuf| {
+            let mut parts = path.components();
+            match parts.position(|part| part.as_os_str() == "~") {
+                Some(_) => home.join(parts.as_path()),
+                None => path,
+            }
+        };
+        match value {
+            Value::Folder(Some(path)) => Value::Folder(Some(expanded(path))),
+            Value::Folders(paths) => Value::Folders(paths.into_iter().map(expanded).collect()),
+            other => other,
+        }
     }
 
     /// The profile in force, which must be defined somewhere.
@@ -203,6 +226,9 @@ impl Layers {
     fn read_word(&self, setting: &Setting, place: &str, word: &str) -> Result<Value, ConfigError> {
         match setting.kind.from_word(word) {
             Some(Value::Folder(Some(path))) => Ok(Value::Folder(Some(self.working.join(path)))),
+            Some(Value::Folders(paths)) => {
+                Ok(Value::Folders(paths.into_iter().map(|path| self.working.join(path)).collect()))
+            }
             Some(value) => Ok(value),
             None => Err(ConfigError::BadValue {
                 place: place.to_owned(),
@@ -212,6 +238,18 @@ impl Layers {
             }),
         }
     }
+}
+
+/// A project file must not set what only the person may set.
+fn refuse_personal(project: &SettingsFile) -> Result<(), ConfigError> {
+    let everywhere = project.values.iter().chain(project.profiles.values().flatten());
+    for (key, placed) in everywhere {
+        if find(key).is_some_and(Setting::is_personal) {
+            let place = format!("{}:{}", project.name, placed.line);
+            return Err(ConfigError::Personal { place, key: (*key).to_owned() });
+        }
+    }
+    Ok(())
 }
 
 fn origin_of(file: &SettingsFile, placed: &Placed) -> (Value, Origin) {
@@ -226,6 +264,24 @@ fn origin_of(file: &SettingsFile, placed: &Placed) -> (Value, Origin) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_project_file_sets_nothing_that_is_the_persons() {
+        let parse = |text: &str| SettingsFile::parse("tenpass.toml", None, text).unwrap();
+        let error = refuse_personal(&parse("\n[spend]\nusd_per_day = 50\n")).unwrap_err();
+        assert_eq!(error.to_string(), "tenpass.toml:3: `spend.usd_per_day` cannot be set by a project");
+        let hidden = "[profiles.x.providers]\nclaude = \"http://127.0.0.1:1\"\n";
+        assert!(refuse_personal(&parse(hidden)).is_err());
+        assert!(refuse_personal(&parse("[bench]\npasses = 3\n")).is_ok());
+    }
+
+    #[test]
+    fn a_tilde_is_the_home_folder() {
+        let user = "[files]\nfolder = \"~/notes\"\nread = [\"~/Documents\", \"/srv\"]\n";
+        let resolved = layers("", user, &[("HOME", "/home/ada")]).resolve().unwrap();
+        assert_eq!(resolved.settings.files_dir.as_deref(), Some(Path::new("/home/ada/notes")));
+        assert_eq!(resolved.settings.read_dirs, [Path::new("/home/ada/Documents"), Path::new("/srv")]);
+    }
 
     /// Layers from texts, without any file.
     fn layers(project: &str, user: &str, variables: &[(&str, &str)]) -> Layers {
@@ -290,7 +346,7 @@ mod tests {
     fn an_unknown_profile_lists_those_there_are() {
         let error = layers("[profiles.night]\n", "", &[("TENPASS_PROFILE", "nigth")]).resolve().unwrap_err();
         assert_eq!(error.to_string(), "environment (TENPASS_PROFILE): no profile `nigth`");
-        assert_eq!(error.hint(), "known profiles: night, quick");
+        assert_eq!(error.hint(), "known profiles: bar, night, panel, quick, voice");
     }
 
     #[test]

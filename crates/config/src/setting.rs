@@ -31,9 +31,20 @@ pub enum Kind {
     Address,
     /// A folder; a relative one counts from the file that names it. Empty means the default place.
     Folder,
+    /// Several folders; relative ones count from the file that names them.
+    Folders,
+    /// A file; a relative one counts from the file that names it. Empty means the default place.
+    File,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A number that is not negative, with up to six decimals, such as an amount of money.
+    Amount,
     /// The name of an environment variable, or empty.
     VariableName,
 }
+
+/// Millionths in one, for [`Value::Amount`].
+pub const MICROS: u64 = 1_000_000;
 
 /// One setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,8 +89,89 @@ pub const SETTINGS: &[Setting] = &[
         flag: None,
         environment: Some("TENPASS_API_KEY_ENV"),
     },
+    Setting {
+        key: "agent.confirm",
+        kind: Kind::Choice(&["panel", "bar", "voice"]),
+        flag: None,
+        environment: Some("TENPASS_CONFIRM"),
+    },
+    Setting { key: "agent.folder", kind: Kind::Folder, flag: None, environment: Some("TENPASS_AGENT_DIR") },
+    Setting { key: "agent.rounds", kind: Kind::Integer { min: 1, max: 64 }, flag: None, environment: None },
+    Setting { key: "agent.turn_rounds", kind: Kind::Integer { min: 1, max: 128 }, flag: None, environment: None },
+    Setting { key: "agent.turn_timeout", kind: Kind::Duration, flag: None, environment: None },
+    Setting { key: "agent.context", kind: Kind::Integer { min: 512, max: 1_048_576 }, flag: None, environment: None },
+    Setting { key: "agent.history", kind: Kind::Integer { min: 0, max: 200 }, flag: None, environment: None },
+    Setting {
+        key: "agent.structure",
+        kind: Kind::Choice(&["auto", "native", "grammar", "text"]),
+        flag: Some("--structure"),
+        environment: None,
+    },
+    Setting {
+        key: "agent.tools",
+        kind: Kind::Choice(&["all", "router", "relevance"]),
+        flag: Some("--tools"),
+        environment: None,
+    },
+    Setting {
+        key: "agent.escalate",
+        kind: Kind::Choice(&["off", "claude", "chatgpt", "deepseek"]),
+        flag: None,
+        environment: None,
+    },
+    Setting { key: "files.folder", kind: Kind::Folder, flag: Some("--files"), environment: Some("TENPASS_FILES_DIR") },
+    Setting { key: "files.read", kind: Kind::Folders, flag: None, environment: None },
+    Setting { key: "files.cleanup", kind: Kind::Folders, flag: None, environment: None },
+    Setting {
+        key: "memory.retrieval",
+        kind: Kind::Choice(&["recent", "relevant", "off"]),
+        flag: Some("--memory"),
+        environment: None,
+    },
+    Setting { key: "memory.file", kind: Kind::File, flag: None, environment: Some("TENPASS_MEMORY_FILE") },
+    Setting { key: "memory.quiet_after", kind: Kind::Duration, flag: None, environment: None },
+    Setting {
+        key: "web.search",
+        kind: Kind::Choice(&["local", "searxng", "brave", "tavily", "off"]),
+        flag: None,
+        environment: None,
+    },
+    Setting { key: "web.documents", kind: Kind::Folder, flag: None, environment: None },
+    Setting { key: "web.searxng", kind: Kind::Address, flag: None, environment: None },
+    Setting { key: "web.brave", kind: Kind::Address, flag: None, environment: None },
+    Setting { key: "web.brave_key_env", kind: Kind::VariableName, flag: None, environment: None },
+    Setting { key: "web.tavily", kind: Kind::Address, flag: None, environment: None },
+    Setting { key: "web.tavily_key_env", kind: Kind::VariableName, flag: None, environment: None },
+    Setting { key: "providers.claude", kind: Kind::Address, flag: None, environment: None },
+    Setting { key: "providers.claude_model", kind: Kind::Text, flag: None, environment: None },
+    Setting { key: "providers.claude_key_env", kind: Kind::VariableName, flag: None, environment: None },
+    Setting { key: "providers.chatgpt", kind: Kind::Address, flag: None, environment: None },
+    Setting { key: "providers.chatgpt_model", kind: Kind::Text, flag: None, environment: None },
+    Setting { key: "providers.chatgpt_key_env", kind: Kind::VariableName, flag: None, environment: None },
+    Setting { key: "providers.deepseek", kind: Kind::Address, flag: None, environment: None },
+    Setting { key: "providers.deepseek_model", kind: Kind::Text, flag: None, environment: None },
+    Setting { key: "providers.deepseek_key_env", kind: Kind::VariableName, flag: None, environment: None },
+    Setting { key: "spend.usd_per_day", kind: Kind::Amount, flag: None, environment: None },
+    Setting {
+        key: "spend.web_credits_per_day",
+        kind: Kind::Integer { min: 0, max: 1_000_000 },
+        flag: None,
+        environment: None,
+    },
+    Setting { key: "spend.fail_open", kind: Kind::Flag, flag: None, environment: None },
     Setting { key: "runs.dir", kind: Kind::Folder, flag: Some("--runs-dir"), environment: Some("TENPASS_RUNS_DIR") },
 ];
+
+/// Tables that only the person may set: what the agent may touch, spend, and whom it sends keys to. A
+/// project file comes with a folder that someone else may have written, so it must not set them.
+pub const PERSONAL: &[&str] = &["agent.", "files.", "memory.", "web.", "providers.", "spend."];
+
+impl Setting {
+    /// True when a project file must not set it.
+    pub fn is_personal(&self) -> bool {
+        PERSONAL.iter().any(|table| self.key.starts_with(table))
+    }
+}
 
 /// The setting with this key.
 pub fn find(key: &str) -> Option<&'static Setting> {
@@ -99,8 +191,12 @@ pub enum Value {
     Duration(Duration),
     /// Yes or no.
     Flag(bool),
-    /// A folder; `None` is the default place.
+    /// A folder or a file; `None` is the default place.
     Folder(Option<PathBuf>),
+    /// Several folders.
+    Folders(Vec<PathBuf>),
+    /// In millionths.
+    Amount(u64),
 }
 
 impl fmt::Display for Value {
@@ -115,6 +211,11 @@ impl fmt::Display for Value {
                 Some(path) => write!(formatter, "{:?}", path.display().to_string()),
                 None => formatter.write_str("\"\""),
             },
+            Self::Folders(paths) => {
+                let shown: Vec<String> = paths.iter().map(|path| format!("{:?}", path.display().to_string())).collect();
+                write!(formatter, "[{}]", shown.join(", "))
+            }
+            Self::Amount(micros) => write!(formatter, "{}", *micros as f64 / MICROS as f64),
         }
     }
 }
@@ -130,6 +231,10 @@ impl Kind {
             Self::Flag => "true or false".into(),
             Self::Address => "an address such as \"http://127.0.0.1:11434\"".into(),
             Self::Folder => "a folder".into(),
+            Self::Folders => "a list of folders such as [\"~/Documents\"]".into(),
+            Self::File => "a file".into(),
+            Self::Choice(words) => format!("one of {}", words.join(", ")),
+            Self::Amount => "a number that is not negative, such as 1.5".into(),
             Self::VariableName => "the name of an environment variable (never a key itself)".into(),
         }
     }
@@ -156,10 +261,15 @@ impl Kind {
         match self {
             Self::Text => Some(Value::Text(text.to_owned())),
             Self::Integer { .. } | Self::Flag => None,
+            Self::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
+            Self::Folders => {
+                Some(Value::Folders(std::env::split_paths(text).filter(|path| !path.as_os_str().is_empty()).collect()))
+            }
+            Self::Amount => amount(text.trim()).map(Value::Amount),
             Self::Auto { .. } => (text == "auto").then_some(Value::Auto),
             Self::Duration => parse_duration(text).map(Value::Duration),
             Self::Address => address(text).map(Value::Text),
-            Self::Folder => Some(Value::Folder((!text.is_empty()).then(|| PathBuf::from(text)))),
+            Self::Folder | Self::File => Some(Value::Folder((!text.is_empty()).then(|| PathBuf::from(text)))),
             Self::VariableName => {
                 let first_fits = !text.starts_with(|first: char| first.is_ascii_digit());
                 let fits =
@@ -178,9 +288,17 @@ impl Kind {
             Self::Duration => {
                 u64::try_from(number).ok().filter(|seconds| *seconds > 0).map(Duration::from_secs).map(Value::Duration)
             }
+            Self::Amount => u64::try_from(number).ok()?.checked_mul(MICROS).map(Value::Amount),
             _ => None,
         }
     }
+}
+
+/// Reads a decimal number as millionths.
+fn amount(text: &str) -> Option<u64> {
+    let number: f64 = text.parse().ok()?;
+    let micros = (number * MICROS as f64).round();
+    (number.is_finite() && (0.0..=9.0e15).contains(&micros)).then_some(micros as u64)
 }
 
 /// Reads `1500ms`, `90s`, `5m`, `2h`, or plain seconds. Zero is no length of time.

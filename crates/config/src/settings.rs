@@ -28,12 +28,91 @@ pub struct Settings {
     pub openai_key_variable: Option<String>,
     /// Where results are kept, when it is set.
     pub runs_dir: Option<PathBuf>,
+    /// How confirmations work: `panel`, `bar` or `voice` (K41).
+    pub confirm: String,
+    /// Where journals, conversations and memory are kept, when it is set.
+    pub agent_dir: Option<PathBuf>,
+    /// Rounds of one loop call (K2).
+    pub rounds: u32,
+    /// Rounds of one turn, retries included (K3).
+    pub turn_rounds: u32,
+    /// Longest time for one turn (K4).
+    pub turn_timeout: Duration,
+    /// Context in tokens that the agent asks for (K9).
+    pub context: u32,
+    /// Past messages that a turn sees (K24).
+    pub history: usize,
+    /// `auto`, `native`, `grammar` or `text`.
+    pub structure: String,
+    /// `all`, `router` or `relevance`.
+    pub tool_selection: String,
+    /// The provider asked when the local model produced nothing (K11); `None` asks none.
+    pub escalate: Option<String>,
+    /// The folder the agent may write to, when it is set.
+    pub files_dir: Option<PathBuf>,
+    /// Folders it may also read.
+    pub read_dirs: Vec<PathBuf>,
+    /// Folders that a cleanup may look into.
+    pub cleanup_dirs: Vec<PathBuf>,
+    /// `recent`, `relevant` or `off`.
+    pub memory_retrieval: String,
+    /// The memory file, when it is set.
+    pub memory_file: Option<PathBuf>,
+    /// How long a conversation is quiet before it is read again for the memory (K63).
+    pub quiet_after: Duration,
+    /// Where `web_search` searches, and with what.
+    pub web: Web,
+    /// The cloud providers, by name: `claude`, `chatgpt`, `deepseek`.
+    pub providers: Vec<Provider>,
+    /// Most that paid calls may cost a day, in millionths of a US dollar (K47).
+    pub usd_micros_per_day: u64,
+    /// Most paid web searches a day (K47).
+    pub web_credits_per_day: u64,
+    /// Whether paid calls go on when the counter cannot be read.
+    pub spend_fail_open: bool,
+}
+
+/// Where `web_search` searches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Web {
+    /// `local`, `searxng`, `brave`, `tavily` or `off`.
+    pub search: String,
+    /// The folder of documents that `local` searches, when it is set.
+    pub documents: Option<PathBuf>,
+    /// Root of the SearXNG server.
+    pub searxng: String,
+    /// Root of Brave's API.
+    pub brave: String,
+    /// Name of the variable with Brave's key.
+    pub brave_key_variable: Option<String>,
+    /// Root of Tavily's API.
+    pub tavily: String,
+    /// Name of the variable with Tavily's key.
+    pub tavily_key_variable: Option<String>,
+}
+
+/// A cloud provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provider {
+    /// `claude`, `chatgpt` or `deepseek`.
+    pub name: &'static str,
+    /// Root of its API.
+    pub address: String,
+    /// The model asked for.
+    pub model: String,
+    /// Name of the variable with its key.
+    pub key_variable: Option<String>,
 }
 
 impl Settings {
     /// Where results are kept: the setting, or the home's folder.
     pub fn runs(&self, home: &Home) -> PathBuf {
         self.runs_dir.clone().unwrap_or_else(|| home.runs.clone())
+    }
+
+    /// Where journals, conversations, memory and files are kept: the setting, or the home's folder.
+    pub fn agent(&self, home: &Home) -> PathBuf {
+        self.agent_dir.clone().unwrap_or_else(|| home.agent.clone())
     }
 
     /// Takes the values apart. Every key of the table is there: the default file is complete.
@@ -47,22 +126,69 @@ impl Settings {
             _ => None,
         };
         let filled = |text: String| Some(text).filter(|text| !text.is_empty());
+        let folder = |key: &str| match values.get(key) {
+            Some(Value::Folder(path)) => path.clone(),
+            _ => None,
+        };
+        let folders = |key: &str| match values.get(key) {
+            Some(Value::Folders(paths)) => paths.clone(),
+            _ => Vec::new(),
+        };
+        let duration = |key: &str| match values.get(key) {
+            Some(Value::Duration(length)) => *length,
+            _ => Duration::from_mins(2),
+        };
+        let count = |key: &str| integer(key).and_then(|count| u32::try_from(count).ok()).unwrap_or(1);
+        let provider = |name: &'static str| Provider {
+            name,
+            address: text(&format!("providers.{name}")),
+            model: text(&format!("providers.{name}_model")),
+            key_variable: filled(text(&format!("providers.{name}_key_env"))),
+        };
         Self {
             model: text("model"),
             profile: filled(text("profile")),
             offline: values.get("offline") == Some(&Value::Flag(true)),
-            passes: integer("bench.passes").and_then(|passes| u32::try_from(passes).ok()).unwrap_or(1),
+            passes: count("bench.passes"),
             jobs: integer("bench.jobs").and_then(|jobs| usize::try_from(jobs).ok()),
-            timeout: match values.get("bench.timeout") {
-                Some(Value::Duration(length)) => *length,
-                _ => Duration::from_mins(2),
-            },
+            timeout: duration("bench.timeout"),
             ollama_address: text("ollama.address"),
             openai_key_variable: filled(text("openai.api_key_env")),
-            runs_dir: match values.get("runs.dir") {
-                Some(Value::Folder(path)) => path.clone(),
-                _ => None,
+            runs_dir: folder("runs.dir"),
+            confirm: text("agent.confirm"),
+            agent_dir: folder("agent.folder"),
+            rounds: count("agent.rounds"),
+            turn_rounds: count("agent.turn_rounds"),
+            turn_timeout: duration("agent.turn_timeout"),
+            context: count("agent.context"),
+            history: integer("agent.history").and_then(|count| usize::try_from(count).ok()).unwrap_or(0),
+            structure: text("agent.structure"),
+            tool_selection: text("agent.tools"),
+            escalate: filled(text("agent.escalate")).filter(|name| name != "off"),
+            files_dir: folder("files.folder"),
+            read_dirs: folders("files.read"),
+            cleanup_dirs: folders("files.cleanup"),
+            memory_retrieval: text("memory.retrieval"),
+            memory_file: folder("memory.file"),
+            quiet_after: duration("memory.quiet_after"),
+            web: Web {
+                search: text("web.search"),
+                documents: folder("web.documents"),
+                searxng: text("web.searxng"),
+                brave: text("web.brave"),
+                brave_key_variable: filled(text("web.brave_key_env")),
+                tavily: text("web.tavily"),
+                tavily_key_variable: filled(text("web.tavily_key_env")),
             },
+            providers: vec![provider("claude"), provider("chatgpt"), provider("deepseek")],
+            usd_micros_per_day: match values.get("spend.usd_per_day") {
+                Some(Value::Amount(micros)) => *micros,
+                _ => 0,
+            },
+            web_credits_per_day: integer("spend.web_credits_per_day")
+                .and_then(|count| u64::try_from(count).ok())
+                .unwrap_or(0),
+            spend_fail_open: values.get("spend.fail_open") == Some(&Value::Flag(true)),
         }
     }
 }
