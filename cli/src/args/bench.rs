@@ -128,15 +128,15 @@ impl From<Think> for ThinkLevel {
     }
 }
 
-fn parse_structure(text: &str) -> Result<Structure, String> {
+pub(crate) fn parse_structure(text: &str) -> Result<Structure, String> {
     text.parse().map_err(|_| "write native, grammar or text".to_owned())
 }
 
-fn parse_selection(text: &str) -> Result<Selection, String> {
+pub(crate) fn parse_selection(text: &str) -> Result<Selection, String> {
     text.parse().map_err(|_| "write all, router or relevance".to_owned())
 }
 
-fn parse_temperature(text: &str) -> Result<f32, String> {
+pub(crate) fn parse_temperature(text: &str) -> Result<f32, String> {
     text.parse().ok().filter(|value| (0.0..=5.0).contains(value)).ok_or_else(|| "write a number from 0 to 5".to_owned())
 }
 

@@ -15,6 +15,7 @@ pub mod describe;
 pub mod interaction;
 mod schema;
 pub mod policy;
+pub mod prompt;
 pub mod select;
 mod strategy;
 pub mod structure;

@@ -7,5 +7,6 @@ extern crate self as tenpass_bench;
 pub mod bfcl;
 pub mod cases;
 pub mod grade;
+pub mod rounds;
 pub mod run;
 pub mod store;

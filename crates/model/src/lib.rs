@@ -29,6 +29,7 @@ pub use replay::ReplayModel;
 pub use request::{ChatRequest, SamplingOptions, ThinkLevel};
 pub use spec::{ModelSpec, SpecError};
 pub use stream::{ChatEvent, ChatStream, Collected, Completion, FinishReason, StructuredCall, Timings, Usage, collect};
+pub use weigh::Weight;
 
 use std::future::Future;
 use std::pin::Pin;

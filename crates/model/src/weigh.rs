@@ -15,15 +15,16 @@ use crate::{Capabilities, ChatRequest, ModelError};
 
 /// Two counts of the prompt of one request, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Weight {
+pub struct Weight {
     /// The prompt has at least this many.
-    pub(crate) floor: u64,
+    pub floor: u64,
     /// It probably has about this many.
-    pub(crate) estimate: u64,
+    pub estimate: u64,
 }
 
 impl Weight {
-    pub(crate) fn of(request: &ChatRequest, capabilities: &Capabilities) -> Self {
+    /// Weighs a request for a model with these capabilities.
+    pub fn of(request: &ChatRequest, capabilities: &Capabilities) -> Self {
         let mut words = 0;
         let mut bytes = 0;
         for message in &request.messages {
@@ -56,7 +57,7 @@ impl Weight {
     }
 
     /// The overflow error for a server that read only `reported` tokens.
-    pub(crate) fn truncated(self, reported: u64) -> ModelError {
+    pub fn truncated(self, reported: u64) -> ModelError {
         ModelError::Overflow { prompt_tokens: self.floor.max(self.estimate).max(reported + 1), context: reported }
     }
 }

@@ -4,6 +4,7 @@
 //!   events a turn leaves behind ([`record`]). A type belongs here when at least two rooms exchange
 //!   it. Field names are the ones stored on disk, so renaming one is a format change.
 
+pub mod database;
 mod failure;
 mod message;
 pub mod record;

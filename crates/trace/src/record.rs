@@ -204,6 +204,9 @@ pub enum TraceEvent {
         /// Prompt tokens as the backend reported them (K8).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         prompt_tokens: Option<u64>,
+        /// Prompt tokens by our own estimate, beside the reported ones (K8).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        counted_tokens: Option<u64>,
         /// Answer tokens as the backend reported them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         completion_tokens: Option<u64>,

@@ -90,6 +90,7 @@ fn case(
         provenance: format!("BFCL v4, {category}, {id}"),
         expect,
         source,
+        scenario: None,
     })
 }
 

@@ -101,6 +101,10 @@ pub struct Case {
     pub expect: Expect,
     /// `file:line` of the case.
     pub source: String,
+    /// The multi-round scenario this case stands for; then `messages` is its first turn and `expect` is
+    /// empty, because the scenario says how it must end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<Box<crate::rounds::Scenario>>,
 }
 
 /// What must happen, and what must not.

@@ -75,6 +75,7 @@ fn case<'i>(source: &Source<'i>, shared: &Shared<'_>, family: &str, value: Locat
         expect,
         // The file's name alone: a stored case must not depend on where the checkout was.
         source: format!("{}:{}", base_name(source.name()), source.line(span.start)),
+        scenario: None,
     };
     if complete && !case.tools.is_empty() {
         check::case(source, &case, &spans);

@@ -390,6 +390,7 @@ proptest::proptest! {
             provenance: "x".to_owned(),
             expect: Expect { alternatives: vec![vec![call]], ..Expect::default() },
             source: "f.toml:2".to_owned(),
+            scenario: None,
         };
         let written = to_toml("f", "", std::slice::from_ref(&case));
         let text = SuiteText { files: vec![("f.toml".to_owned(), written.clone())], ..SuiteText::default() };
