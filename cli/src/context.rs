@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tenpass_bench::cases::{Suite, load_suite};
+use tenpass_bench::cases::{CaseError, Suite, load_suite};
 use tenpass_catalog::{Catalog, Store};
 use tenpass_config::{Home, Layers, Resolved, environment};
 
@@ -12,6 +12,9 @@ use crate::printer::Printer;
 
 /// Where the suite of the tool-choice bench is in a checkout or project.
 const SUITE: &str = "cases/tools";
+
+/// Where the suite of the rounds bench is.
+const ROUNDS: &str = "cases/rounds";
 
 /// Folders and settings of this call.
 pub(crate) struct Context {
@@ -62,37 +65,52 @@ impl Context {
 
     /// Where the cases are: what was typed, or the project's suite.
     pub(crate) fn cases_path(&self, typed: Option<&Path>) -> Result<PathBuf, Failure> {
+        self.in_project(typed, SUITE)
+    }
+
+    /// What was typed, or this folder of the project.
+    pub(crate) fn in_project(&self, typed: Option<&Path>, usual: &str) -> Result<PathBuf, Failure> {
         if let Some(path) = typed {
             return Ok(path.to_owned());
         }
-        let folder = self.home.project.as_ref().map(|project| project.join(SUITE)).filter(|folder| folder.is_dir());
+        let folder = self.home.project.as_ref().map(|project| project.join(usual)).filter(|folder| folder.is_dir());
         folder.ok_or_else(|| {
-            Failure::mistake(format!("there is no {SUITE} here"))
+            Failure::mistake(format!("there is no {usual} here"))
                 .hint("run it inside the checkout, or name a folder with --cases PATH")
         })
+    }
+
+    /// Loads the scenarios of the rounds bench.
+    pub(crate) fn rounds_suite(&self, typed: Option<&Path>) -> Result<Suite, Failure> {
+        let path = self.in_project(typed, ROUNDS)?;
+        let tools = tenpass_bench::rounds::definitions();
+        tenpass_bench::rounds::load_suite(&path, &tools).map_err(|errors| self.case_failure(errors))
     }
 
     /// Loads a suite; every mistake in it is printed, the last one as the failure.
     pub(crate) fn suite(&self, typed: Option<&Path>) -> Result<Suite, Failure> {
         let path = self.cases_path(typed)?;
-        load_suite(&path).map_err(|mut errors| {
-            let last = errors.pop();
-            for error in &errors {
-                self.printer.note(&format!("error: {error}"));
-                if let Some(hint) = error.hint() {
-                    self.printer.note(&format!("hint: {hint}"));
+        load_suite(&path).map_err(|errors| self.case_failure(errors))
+    }
+
+    /// Prints every mistake of a suite but the last, which is the failure.
+    fn case_failure(&self, mut errors: Vec<CaseError>) -> Failure {
+        let last = errors.pop();
+        for error in &errors {
+            self.printer.note(&format!("error: {error}"));
+            if let Some(hint) = error.hint() {
+                self.printer.note(&format!("hint: {hint}"));
+            }
+        }
+        match last {
+            Some(error) => {
+                let failure = Failure::mistake(&error);
+                match error.hint() {
+                    Some(hint) => failure.hint(hint),
+                    None => failure,
                 }
             }
-            match last {
-                Some(error) => {
-                    let failure = Failure::mistake(&error);
-                    match error.hint() {
-                        Some(hint) => failure.hint(hint),
-                        None => failure,
-                    }
-                }
-                None => Failure::bug("the suite did not load and did not say why"),
-            }
-        })
+            None => Failure::bug("the suite did not load and did not say why"),
+        }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Chat {
     pub(crate) tools: Option<Selection>,
     /// Which memory entries a turn sees: recent, relevant or off
     #[arg(long, value_name = "STRATEGY", value_parser = parse_retrieval)]
-    pub(crate) memory: Option<tenpass_agent::memory::Retrieval>,
+    pub(crate) memory: Option<tenpass_agent::Retrieval>,
     /// The folder the agent may write to
     #[arg(long, value_name = "DIR")]
     pub(crate) files: Option<PathBuf>,
@@ -82,7 +82,7 @@ fn parse_auto_structure(text: &str) -> Result<AutoStructure, String> {
 }
 
 /// A memory strategy.
-pub(crate) fn parse_retrieval(text: &str) -> Result<tenpass_agent::memory::Retrieval, String> {
+pub(crate) fn parse_retrieval(text: &str) -> Result<tenpass_agent::Retrieval, String> {
     text.parse().map_err(|_| "write recent, relevant or off".to_owned())
 }
 

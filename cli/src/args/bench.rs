@@ -15,6 +15,26 @@ use super::Format;
 pub(crate) enum Bench {
     /// Tool choice: does the model call the right tool with the right arguments?
     Tools(Box<Tools>),
+    /// Multi-round scenarios on the real tool loop: does the turn end as it must, and is what is said true?
+    Rounds(Box<Rounds>),
+}
+
+impl Bench {
+    /// What every bench takes.
+    pub(crate) fn measure(&self) -> &Measure {
+        match self {
+            Self::Tools(tools) => &tools.measure,
+            Self::Rounds(rounds) => &rounds.measure,
+        }
+    }
+
+    /// The bench's name in commands and manifests.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Tools(_) => "tools",
+            Self::Rounds(_) => "rounds",
+        }
+    }
 }
 
 const TOOLS_HELP: &str = "\
@@ -30,21 +50,59 @@ Examples:
   tenpass bench tools --structure native,grammar --passes 20 --format json
   tenpass bench tools --resume latest";
 
+const ROUNDS_HELP: &str = "\
+A scenario has a world in a temporary folder (files, memory, pages, a clock), the user's turns, scripted answers
+to confirmations, and faults; the loop, the policy and the tools are the real ones. It passes when the world, the
+calls and the words are as they must be, and every answer claims only what was done.
+
+Examples:
+  tenpass bench rounds
+  tenpass bench rounds --family injection --passes 3
+  tenpass bench rounds --structure native,grammar --memory recent,off
+  tenpass bench rounds --prompt default --prompt -tool_sections
+  tenpass bench rounds --model openai:http://127.0.0.1:8080/v1#name --probe
+  tenpass bench rounds --resume latest";
+
 /// Arguments of `bench tools`.
 #[derive(Debug, Args)]
 #[command(after_help = TOOLS_HELP)]
-#[allow(clippy::struct_field_names, reason = "fields are named after their flags")]
 pub(crate) struct Tools {
+    #[command(flatten)]
+    pub(crate) measure: Measure,
+}
+
+/// Arguments of `bench rounds`.
+#[derive(Debug, Args)]
+#[command(after_help = ROUNDS_HELP)]
+pub(crate) struct Rounds {
+    #[command(flatten)]
+    pub(crate) measure: Measure,
+    /// Which memory entries a turn sees: recent, relevant or off; several are several configurations
+    #[arg(long, value_delimiter = ',', value_name = "STRATEGY", value_parser = super::agent::parse_retrieval, conflicts_with = "resume")]
+    pub(crate) memory: Vec<tenpass_agent::Retrieval>,
+    /// Sections of the prompt as changes to the default, such as -persona,+capability_memo; repeat it for several
+    /// configurations
+    #[arg(long = "prompt", value_name = "SECTIONS", allow_hyphen_values = true, value_parser = parse_sections, conflicts_with = "resume")]
+    pub(crate) prompt: Vec<tenpass_agent::prompt::Sections>,
+    /// Find out which structure each model can do, record it, and use it
+    #[arg(long, conflicts_with_all = ["structure", "resume"])]
+    pub(crate) probe: bool,
+}
+
+/// What every bench takes.
+#[derive(Debug, Args)]
+#[allow(clippy::struct_field_names, reason = "fields are named after their flags")]
+pub(crate) struct Measure {
     /// Model to measure; repeat it for several
     #[arg(long = "model", value_name = "SPEC")]
     pub(crate) models: Vec<ModelSpec>,
-    /// A folder of case files, or one file [default: cases/tools]
+    /// A folder of case files, or one file [default: the bench's folder under cases]
     #[arg(long, value_name = "PATH")]
     pub(crate) cases: Option<PathBuf>,
     /// Passes of each case and configuration
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) passes: Option<u32>,
-    /// Requests at the same time [default: 160 for the embedded engine, 4 for servers]
+    /// Passes at the same time [default: as many as the backend takes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
     /// Only cases whose id contains this; repeat it for several
@@ -105,6 +163,10 @@ pub(crate) struct Tools {
     /// How to print the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
+}
+
+fn parse_sections(text: &str) -> Result<tenpass_agent::prompt::Sections, String> {
+    text.parse().map_err(|error: tenpass_agent::prompt::SectionError| error.hint())
 }
 
 /// A thinking level, as typed.

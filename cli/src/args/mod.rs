@@ -1,5 +1,6 @@
 //! What can be typed. No defaults that belong to settings, no logic.
 
+pub(crate) mod agent;
 pub(crate) mod bench;
 pub(crate) mod tools;
 
@@ -14,12 +15,13 @@ const ABOUT: &str = "Ten passes each, because one run cannot tell a fix from a c
 const LONG_ABOUT: &str = "\
 Ten passes each, because one run cannot tell a fix from a coincidence.
 
-Benches for people who run a local model as an agent: failure cases with rates over repeated
-passes, on an embedded model, Ollama, or any OpenAI-compatible server.
+An agent on a local model, and the benches that say whether it can be trusted: failure cases with
+rates over repeated passes, on an embedded model, Ollama, or any OpenAI-compatible server.
 
 Example:
   tenpass models pull smollm2-135m
   tenpass bench tools
+  tenpass chat
 
 Exit codes: 0 yes · 1 the answer is no · 2 a mistake in what was typed or in a file ·
 3 a backend or a model is missing or failed · 70 a bug · 130 stopped by Ctrl-C";
@@ -47,6 +49,8 @@ pub(crate) struct Arguments {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Talk to the agent
+    Chat(Box<agent::Chat>),
     /// Measure rates over repeated passes
     #[command(subcommand)]
     Bench(bench::Bench),
@@ -65,6 +69,18 @@ pub(crate) enum Command {
     /// Look into the prompts that models receive
     #[command(subcommand)]
     Prompt(tools::Prompt),
+    /// Look into what the agent did
+    #[command(subcommand)]
+    Trace(agent::Trace),
+    /// Look into what the agent meant to do
+    #[command(subcommand)]
+    Journal(agent::Journal),
+    /// Show and change what the agent remembers
+    #[command(subcommand)]
+    Memory(agent::Memory),
+    /// Hold what answers claim against what was done
+    #[command(subcommand)]
+    Claims(agent::Claims),
     /// Show settings and where each comes from
     #[command(subcommand)]
     Config(tools::Config),

@@ -1,19 +1,20 @@
-//! `tenpass bench tools`.
+//! `tenpass bench tools` and `tenpass bench rounds`: the same measuring, other cases.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use tenpass_agent::Retrieval;
+use tenpass_agent::prompt::Sections;
 use tenpass_agent::Selection;
-use tenpass_agent::structure::choose;
 use tenpass_bench::cases::{Case, Suite};
 use tenpass_bench::run::{Configuration, RunOptions, RunOutcome, RunPlan, execute};
 use tenpass_bench::store::{Arguments, Run, RunState, open_run};
 use tenpass_model::{ChatModel, ModelInfo, ModelSpec, SamplingOptions};
 use tokio_util::sync::CancellationToken;
 
-use super::runs;
-use crate::args::bench::{Bench, Tools};
+use super::{probe, runs};
+use crate::args::bench::{Bench, Measure};
 use crate::backend;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -31,15 +32,15 @@ const SERVER_CONTEXT: u32 = 32_768;
 
 /// Settings that this command's flags override.
 pub(crate) fn flags(command: &Bench) -> Vec<(&'static str, String)> {
-    let Bench::Tools(tools) = command;
+    let measure = command.measure();
     let mut flags = Vec::new();
-    if let Some(passes) = tools.passes {
+    if let Some(passes) = measure.passes {
         flags.push(("bench.passes", passes.to_string()));
     }
-    if let Some(jobs) = tools.jobs {
+    if let Some(jobs) = measure.jobs {
         flags.push(("bench.jobs", jobs.to_string()));
     }
-    if let Some(timeout) = tools.timeout {
+    if let Some(timeout) = measure.timeout {
         flags.push(("bench.timeout", format!("{}ms", timeout.as_millis())));
     }
     flags
@@ -47,17 +48,16 @@ pub(crate) fn flags(command: &Bench) -> Vec<(&'static str, String)> {
 
 /// Carries out the command.
 pub(crate) async fn run(context: &Context, command: Bench) -> Result<Exit, Failure> {
-    let Bench::Tools(tools) = command;
     let cancel = CancellationToken::new();
     stop_on_interrupt(cancel.clone(), context.printer);
-    let work = measure(context, &tools, cancel.clone());
+    let work = carry_out(context, &command, cancel.clone());
     // Loading a model cannot be cancelled from within; a run ends itself.
     let outcome = tokio::select! {
         biased;
         result = work => result?,
         () = give_up(&cancel) => return Ok(Exit::Interrupted),
     };
-    report(context, &tools, &outcome)
+    report(context, &command, &outcome)
 }
 
 /// Completes a while after the cancellation, when nothing has ended by itself.
@@ -75,116 +75,150 @@ fn stop_on_interrupt(cancel: CancellationToken, printer: crate::printer::Printer
     });
 }
 
-async fn measure(context: &Context, tools: &Tools, cancel: CancellationToken) -> Result<RunOutcome, Failure> {
+async fn carry_out(context: &Context, command: &Bench, cancel: CancellationToken) -> Result<RunOutcome, Failure> {
     let store = context.runs();
-    let resumed = tools.resume.as_deref().map(|query| open_run(&store, query)).transpose()?;
+    let measure = command.measure();
+    let resumed = measure.resume.as_deref().map(|query| open_run(&store, query)).transpose()?;
     let mut plan = match &resumed {
-        Some(run) => RunPlan::of_run(run, stored_configurations(context, run, tools).await?),
-        None => new_plan(context, tools).await?,
+        Some(run) => {
+            let bench = &run.manifest().bench;
+            if bench != command.name() {
+                return Err(Failure::mistake(format!("{} is a run of bench {bench}", run.id()))
+                    .hint(format!("tenpass bench {bench} --resume {}", run.id())));
+            }
+            RunPlan::of_run(run, stored_configurations(context, run, measure).await?)
+        }
+        None => new_plan(context, command).await?,
     };
-    if tools.timeout.is_some() || resumed.is_none() {
+    if measure.timeout.is_some() || resumed.is_none() {
         plan.timeout = context.resolved.settings.timeout;
     }
     let mut options = RunOptions::new(&store);
     options.resume = resumed.as_ref().map(|run| run.id().to_owned());
-    options.warm_up = tools.warm_up;
+    options.warm_up = measure.warm_up;
     let batches = plan.configurations.iter().all(|configuration| configuration.model.info().backend == "embedded");
     options.cases_per_turn = if batches { CASES_PER_TURN } else { 1 };
     let progress = RunProgress::new(context.printer);
     Ok(execute(plan, options, &progress, cancel).await?)
 }
 
-async fn new_plan(context: &Context, tools: &Tools) -> Result<RunPlan, Failure> {
-    let suite = context.suite(tools.cases.as_deref())?;
-    let cases = chosen_cases(&suite, tools)?;
-    let specs = if tools.models.is_empty() {
+async fn new_plan(context: &Context, command: &Bench) -> Result<RunPlan, Failure> {
+    let measure = command.measure();
+    let suite = match command {
+        Bench::Tools(_) => context.suite(measure.cases.as_deref())?,
+        Bench::Rounds(_) => context.rounds_suite(measure.cases.as_deref())?,
+    };
+    let cases = chosen_cases(&suite, measure)?;
+    let specs = if measure.models.is_empty() {
         vec![context.resolved.settings.model.parse::<ModelSpec>().map_err(Failure::mistake)?]
     } else {
-        tools.models.clone()
+        measure.models.clone()
     };
     let mut configurations = Vec::new();
     for spec in &specs {
-        let model = backend::model(context, spec, tools.ctx).await?;
-        configurations.extend(variants(context, tools, spec, &model));
+        let model = backend::model(context, spec, measure.ctx).await?;
+        if let Bench::Rounds(rounds) = command
+            && rounds.probe
+        {
+            probe::probe(context, &model).await?;
+        }
+        configurations.extend(variants(context, command, spec, &model));
     }
     name_apart(&mut configurations);
     let mut plan = RunPlan::new(cases, suite.digest, configurations);
+    command.name().clone_into(&mut plan.bench);
     plan.passes = context.resolved.settings.passes;
-    plan.seed = tools.seed.unwrap_or_else(drawn_seed);
-    plan.partition = tools.partition;
+    plan.seed = measure.seed.unwrap_or_else(drawn_seed);
+    plan.partition = measure.partition;
     Ok(plan)
 }
 
 /// A seed from the clock and the process: recorded in the manifest, so every run can be repeated.
-fn drawn_seed() -> u64 {
+pub(crate) fn drawn_seed() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     // 53 bits survive every JSON reader.
     (now.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(40)) >> 11
 }
 
-fn chosen_cases(suite: &Suite, tools: &Tools) -> Result<Vec<Case>, Failure> {
+fn chosen_cases(suite: &Suite, measure: &Measure) -> Result<Vec<Case>, Failure> {
     let families: std::collections::BTreeSet<&str> = suite.cases.iter().map(|case| case.family.as_str()).collect();
-    if let Some(unknown) = tools.family.iter().find(|family| !families.contains(family.as_str())) {
+    if let Some(unknown) = measure.family.iter().find(|family| !families.contains(family.as_str())) {
         let all = families.into_iter().collect::<Vec<_>>().join(", ");
         return Err(Failure::mistake(format!("no family `{unknown}`")).hint(format!("there are: {all}")));
     }
     let wanted = |case: &&Case| {
-        (tools.family.is_empty() || tools.family.contains(&case.family))
-            && (tools.filter.is_empty() || tools.filter.iter().any(|part| case.id.contains(part.as_str())))
-            && tools.language.as_ref().is_none_or(|language| case.language.as_str().eq_ignore_ascii_case(language))
+        (measure.family.is_empty() || measure.family.contains(&case.family))
+            && (measure.filter.is_empty() || measure.filter.iter().any(|part| case.id.contains(part.as_str())))
+            && measure.language.as_ref().is_none_or(|language| case.language.as_str().eq_ignore_ascii_case(language))
     };
     let chosen: Vec<Case> = suite.cases.iter().filter(wanted).cloned().collect();
     if chosen.is_empty() {
         return Err(Failure::mistake("no case matches --filter, --family and --language")
-            .hint("`tenpass cases list` shows all"));
+            .hint("`tenpass cases list` shows those of bench tools"));
     }
     Ok(chosen)
 }
 
 /// One configuration for each combination of strategies.
-fn variants(context: &Context, tools: &Tools, spec: &ModelSpec, model: &Arc<dyn ChatModel>) -> Vec<Configuration> {
+fn variants(context: &Context, command: &Bench, spec: &ModelSpec, model: &Arc<dyn ChatModel>) -> Vec<Configuration> {
+    let measure = command.measure();
     let info = model.info();
-    let choice = choose(&info.capabilities);
-    let structures = if tools.structure.is_empty() { vec![choice.structure] } else { tools.structure.clone() };
-    let selections = if tools.tools.is_empty() { vec![Selection::All] } else { tools.tools.clone() };
+    let (chosen, reason) = probe::structure_for(context, info);
+    let structures = if measure.structure.is_empty() { vec![chosen] } else { measure.structure.clone() };
+    let selections = if measure.tools.is_empty() { vec![Selection::All] } else { measure.tools.clone() };
+    let (memories, prompts) = match command {
+        Bench::Rounds(rounds) => (rounds.memory.clone(), rounds.prompt.clone()),
+        Bench::Tools(_) => (Vec::new(), Vec::new()),
+    };
+    let memories = if memories.is_empty() { vec![Retrieval::default()] } else { memories };
+    let prompts = if prompts.is_empty() { vec![Sections::default()] } else { prompts };
     let mut all = Vec::new();
     for structure in structures {
         for selection in &selections {
-            let mut configuration = Configuration::new(Arc::clone(model));
-            configuration.spec = spec.to_string();
-            configuration.structure = structure;
-            configuration.selection = *selection;
-            configuration.options = sampling(tools, info);
-            configuration.think = tools.think.map(Into::into);
-            configuration.stream = !tools.no_stream;
-            configuration.jobs = context.resolved.settings.jobs.unwrap_or_else(|| default_jobs(info));
-            configuration.arguments = arguments(tools, &configuration, choice.reason);
-            all.push(configuration);
+            for memory in &memories {
+                for sections in &prompts {
+                    let mut configuration = Configuration::new(Arc::clone(model));
+                    configuration.spec = spec.to_string();
+                    configuration.structure = structure;
+                    configuration.selection = *selection;
+                    configuration.memory = *memory;
+                    configuration.sections = *sections;
+                    configuration.options = sampling(measure, info);
+                    configuration.think = measure.think.map(Into::into);
+                    configuration.stream = !measure.no_stream;
+                    configuration.jobs =
+                        context.resolved.settings.jobs.unwrap_or_else(|| default_jobs(command, info));
+                    configuration.arguments = arguments(command, &configuration, &reason);
+                    all.push(configuration);
+                }
+            }
         }
     }
     all
 }
 
-fn default_jobs(info: &ModelInfo) -> usize {
-    match info.backend.as_str() {
+fn default_jobs(command: &Bench, info: &ModelInfo) -> usize {
+    match (info.backend.as_str(), command) {
         // Enough for a full batch: more would finish no sooner, only all at the end, and an
         // interrupt would find little that is finished.
-        "embedded" => 160,
-        "replay" => 64,
+        ("embedded", Bench::Tools(_)) => 160,
+        // Whole scenarios: each has one request in the batch at a time, and a world on disk.
+        ("embedded", Bench::Rounds(_)) => 48,
+        ("replay", _) => 64,
         _ => SERVER_JOBS,
     }
 }
 
-fn sampling(tools: &Tools, info: &ModelInfo) -> SamplingOptions {
+fn sampling(measure: &Measure, info: &ModelInfo) -> SamplingOptions {
     let mut options =
-        SamplingOptions { max_tokens: tools.max_tokens.unwrap_or(MAX_TOKENS), ..SamplingOptions::default() };
-    options.temperature = tools.temperature.unwrap_or(options.temperature);
-    options.top_k = tools.top_k.unwrap_or(options.top_k);
-    options.top_p = tools.top_p.unwrap_or(options.top_p);
-    options.min_p = tools.min_p.unwrap_or(options.min_p);
+        SamplingOptions { max_tokens: measure.max_tokens.unwrap_or(MAX_TOKENS), ..SamplingOptions::default() };
+    options.temperature = measure.temperature.unwrap_or(options.temperature);
+    options.top_k = measure.top_k.unwrap_or(options.top_k);
+    options.top_p = measure.top_p.unwrap_or(options.top_p);
+    options.min_p = measure.min_p.unwrap_or(options.min_p);
     options.context = match info.backend.as_str() {
-        "ollama" => Some(tools.ctx.unwrap_or(SERVER_CONTEXT.min(info.context.unwrap_or(SERVER_CONTEXT)))),
-        _ => tools.ctx,
+        "ollama" => Some(measure.ctx.unwrap_or(SERVER_CONTEXT.min(info.context.unwrap_or(SERVER_CONTEXT)))),
+        _ => measure.ctx,
     };
     options
 }
@@ -195,26 +229,31 @@ fn decimal(value: f32) -> Value {
 }
 
 /// What was typed and what was filled in, for the manifest.
-fn arguments(tools: &Tools, configuration: &Configuration, reason: &str) -> Arguments {
+fn arguments(command: &Bench, configuration: &Configuration, reason: &str) -> Arguments {
+    let measure = command.measure();
     let options = &configuration.options;
-    let values = [
-        ("structure", json!(configuration.structure), !tools.structure.is_empty()),
-        ("tools", json!(configuration.selection), !tools.tools.is_empty()),
-        ("temperature", decimal(options.temperature), tools.temperature.is_some()),
-        ("top_k", json!(options.top_k), tools.top_k.is_some()),
-        ("top_p", decimal(options.top_p), tools.top_p.is_some()),
-        ("min_p", decimal(options.min_p), tools.min_p.is_some()),
-        ("max_tokens", json!(options.max_tokens), tools.max_tokens.is_some()),
-        ("ctx", json!(options.context), tools.ctx.is_some()),
-        ("think", json!(configuration.think), tools.think.is_some()),
-        ("stream", json!(configuration.stream), tools.no_stream),
-        ("jobs", json!(configuration.jobs), tools.jobs.is_some()),
+    let mut values = vec![
+        ("structure", json!(configuration.structure), !measure.structure.is_empty()),
+        ("tools", json!(configuration.selection), !measure.tools.is_empty()),
+        ("temperature", decimal(options.temperature), measure.temperature.is_some()),
+        ("top_k", json!(options.top_k), measure.top_k.is_some()),
+        ("top_p", decimal(options.top_p), measure.top_p.is_some()),
+        ("min_p", decimal(options.min_p), measure.min_p.is_some()),
+        ("max_tokens", json!(options.max_tokens), measure.max_tokens.is_some()),
+        ("ctx", json!(options.context), measure.ctx.is_some()),
+        ("think", json!(configuration.think), measure.think.is_some()),
+        ("stream", json!(configuration.stream), measure.no_stream),
+        ("jobs", json!(configuration.jobs), measure.jobs.is_some()),
         ("structure_reason", json!(reason), false),
     ];
+    if let Bench::Rounds(rounds) = command {
+        values.push(("memory", json!(configuration.memory), !rounds.memory.is_empty()));
+        values.push(("prompt", json!(configuration.sections), !rounds.prompt.is_empty()));
+    }
     let part = |passed: bool| -> Map<String, Value> {
         let chosen = values
             .iter()
-            .filter(|(name, _, typed)| *typed == passed && (*name != "structure_reason" || tools.structure.is_empty()));
+            .filter(|(name, _, typed)| *typed == passed && (*name != "structure_reason" || measure.structure.is_empty()));
         chosen.map(|(name, value, _)| ((*name).to_owned(), value.clone())).collect()
     };
     Arguments { passed: part(true), defaulted: part(false) }
@@ -224,12 +263,20 @@ fn arguments(tools: &Tools, configuration: &Configuration, reason: &str) -> Argu
 fn name_apart(configurations: &mut [Configuration]) {
     let structures = differs(configurations, |configuration| configuration.structure.as_str());
     let selections = differs(configurations, |configuration| configuration.selection.as_str());
+    let memories = differs(configurations, |configuration| configuration.memory.as_str());
+    let prompts = differs(configurations, |configuration| configuration.sections.to_string());
     for configuration in configurations.iter_mut() {
         if structures {
             configuration.id.push_str(&format!(" {}", configuration.structure));
         }
         if selections {
             configuration.id.push_str(&format!(" {}", configuration.selection));
+        }
+        if memories {
+            configuration.id.push_str(&format!(" memory={}", configuration.memory));
+        }
+        if prompts {
+            configuration.id.push_str(&format!(" prompt={}", configuration.sections));
         }
     }
     // The same model typed twice is an A/A run: number the copies.
@@ -243,12 +290,12 @@ fn name_apart(configurations: &mut [Configuration]) {
 }
 
 /// Whether two configurations of one model differ in this.
-fn differs(configurations: &[Configuration], of: impl Fn(&Configuration) -> &'static str) -> bool {
+fn differs<T: PartialEq>(configurations: &[Configuration], of: impl Fn(&Configuration) -> T) -> bool {
     configurations.iter().any(|a| configurations.iter().any(|b| a.spec == b.spec && of(a) != of(b)))
 }
 
 /// The configurations of a run that is to be resumed, with their models loaded again.
-async fn stored_configurations(context: &Context, run: &Run, tools: &Tools) -> Result<Vec<Configuration>, Failure> {
+async fn stored_configurations(context: &Context, run: &Run, measure: &Measure) -> Result<Vec<Configuration>, Failure> {
     let mut models: Vec<(String, Option<u32>, Arc<dyn ChatModel>)> = Vec::new();
     let mut configurations = Vec::new();
     for record in &run.manifest().configurations {
@@ -268,10 +315,12 @@ async fn stored_configurations(context: &Context, run: &Run, tools: &Tools) -> R
             model,
             structure: record.structure,
             selection: record.selection,
+            memory: record.memory,
+            sections: record.sections,
             options: record.options.clone(),
             think: record.think,
             stream: record.stream,
-            jobs: if tools.jobs.is_some() {
+            jobs: if measure.jobs.is_some() {
                 context.resolved.settings.jobs.unwrap_or(record.jobs)
             } else {
                 record.jobs
@@ -283,15 +332,15 @@ async fn stored_configurations(context: &Context, run: &Run, tools: &Tools) -> R
 }
 
 /// Prints the table and says how it ended.
-fn report(context: &Context, tools: &Tools, outcome: &RunOutcome) -> Result<Exit, Failure> {
+fn report(context: &Context, command: &Bench, outcome: &RunOutcome) -> Result<Exit, Failure> {
     let run = open_run(&context.runs(), &outcome.run)?;
-    runs::print_summary(context, &run, &runs::Only::default(), tools.format)?;
+    runs::print_summary(context, &run, &runs::Only::default(), command.measure().format)?;
     let place = shown(&outcome.directory);
     let elsewhere = context.runs_flag.as_ref().map(|dir| format!(" --runs-dir {}", dir.display())).unwrap_or_default();
     match outcome.state {
         RunState::Interrupted => {
             context.printer.note(&format!("{} of {} passes are kept in {place}", outcome.done, outcome.total));
-            context.printer.note(&format!("go on with: tenpass bench tools --resume {}{elsewhere}", outcome.run));
+            context.printer.note(&format!("go on with: tenpass bench {} --resume {}{elsewhere}", command.name(), outcome.run));
             Ok(Exit::Interrupted)
         }
         _ if outcome.measured > 0 && outcome.invalid == outcome.measured => {
@@ -304,7 +353,7 @@ fn report(context: &Context, tools: &Tools, outcome: &RunOutcome) -> Result<Exit
             context.printer.note(&format!("{} of {} passes are kept in {place}", outcome.done, outcome.total));
             context
                 .printer
-                .note(&format!("try the rest again with: tenpass bench tools --resume {}{elsewhere}", outcome.run));
+                .note(&format!("try the rest again with: tenpass bench {} --resume {}{elsewhere}", command.name(), outcome.run));
             Ok(Exit::Backend)
         }
         _ => {

@@ -8,18 +8,31 @@
 //! - [`describe`](mod@describe): the restated description that survives a lossy template.
 //! - [`structure`]: how tools enter the request and which shape calls come back in.
 //! - [`arguments`]: aliases and JSON Schema validation, before anything runs.
+//! - [`policy`]: whether a call may run: tiers, profiles, approvals.
+//! - [`prompt`]: the messages of a turn, operator text apart from data.
+//! - [`session`]: what a typed or spoken line is, before any model call; the thread and its undo.
+//! - [`feedback`]: labels for what may be learned from.
+//! - [`watchdog`]: rules over the trace that the model does not know of.
+//! - [`memo`]: the capability memo and the counts of the state file.
 //! - [`tool`]: what a tool is to the loop; [`interaction`]: who is asked, what is kept, what time it is.
 
 pub mod arguments;
 pub mod describe;
+pub mod feedback;
 pub mod interaction;
+pub mod memory;
 mod schema;
+pub mod memo;
+pub mod narration;
 pub mod policy;
 pub mod prompt;
 pub mod select;
+pub mod session;
 mod strategy;
 pub mod structure;
 pub mod tool;
+pub mod untrusted;
+pub mod watchdog;
 mod words;
 
-pub use strategy::{Selection, StrategyError, Structure};
+pub use strategy::{Retrieval, Selection, StrategyError, Structure};

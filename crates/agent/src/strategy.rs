@@ -1,4 +1,4 @@
-//! The two strategy enums, as the command line, the manifest and the code name them.
+//! The strategy enums, as the command line, the manifest and the code name them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -89,6 +89,19 @@ strategy! {
     }
 }
 
+strategy! {
+    /// Which memory entries a prompt shows (K61, R8).
+    Retrieval, "memory retrieval" {
+        /// The last six of each section.
+        #[default]
+        Recent = "recent",
+        /// The six of each section with the highest score of overlap, importance and recency.
+        Relevant = "relevant",
+        /// None.
+        Off = "off",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +115,10 @@ mod tests {
         for selection in Selection::ALL {
             assert_eq!(serde_json::to_string(selection).unwrap(), format!("\"{selection}\""));
             assert_eq!(selection.to_string().parse::<Selection>(), Ok(*selection));
+        }
+        for retrieval in Retrieval::ALL {
+            assert_eq!(serde_json::to_string(retrieval).unwrap(), format!("\"{retrieval}\""));
+            assert_eq!(retrieval.to_string().parse::<Retrieval>(), Ok(*retrieval));
         }
     }
 

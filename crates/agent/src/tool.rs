@@ -170,9 +170,14 @@ pub struct Tools {
 impl Tools {
     /// Adds a tool. The first of two with one name wins, so that nothing can shadow a built-in.
     pub fn add(&mut self, tool: impl Tool + 'static) -> &mut Self {
+        self.add_boxed(Box::new(tool))
+    }
+
+    /// [`Tools::add`] for a tool of a list.
+    pub fn add_boxed(&mut self, tool: Box<dyn Tool>) -> &mut Self {
         if self.find(&tool.definition().name).is_none() {
             self.definitions.push(tool.definition().clone());
-            self.tools.push(Box::new(tool));
+            self.tools.push(tool);
         }
         self
     }

@@ -21,6 +21,13 @@ const MESSAGE_CHARS: usize = 300;
 #[derive(Clone)]
 pub struct ApiKey(String);
 
+impl ApiKey {
+    /// The key itself, for the header that carries it and for nothing else.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
 impl From<String> for ApiKey {
     fn from(key: String) -> Self {
         Self(key)

@@ -3,3 +3,9 @@
 //! Each tool implements [`tenpass_agent::tool::Tool`]; a [`tenpass_agent::tool::ToolBox`] made of
 //! them is what chat, serve and the rounds bench inject into the loop. The loop owns policy,
 //! confirmation and journals; nothing here decides whether a call may run.
+
+pub mod documents;
+pub mod files;
+pub mod page;
+pub mod spend;
+pub mod web;

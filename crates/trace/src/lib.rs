@@ -6,6 +6,7 @@
 
 pub mod database;
 mod failure;
+pub mod journal;
 mod message;
 pub mod record;
 mod tool;

@@ -5,6 +5,8 @@
 //! as a claim and no dot of theirs ends a sentence. Contractions and elisions are taken apart
 //! ("couldn't" is "could" "not", "j'ai" is "j'" "ai").
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::words::fold;
 
 /// What a token is.
@@ -232,7 +234,7 @@ impl Reader<'_> {
             kind,
             start,
             end,
-            text: content.to_lowercase().replace('’', "'"),
+            text: content.to_lowercase().nfc().map(|c| if c == '’' || c == '‘' { '\'' } else { c }).collect(),
             folded: fold(content),
             capital: content.starts_with(char::is_uppercase),
         });

@@ -129,7 +129,7 @@ impl Document {
     /// show (comments, the template's explanation), trimmed.
     pub fn portrait_for_prompt(&self) -> String {
         let portrait = self.portrait();
-        let mut comments = Comments { text: portrait, open: false };
+        let mut comments = Comments::new(portrait);
         let shown: String = lines(portrait)
             .filter(|(place, line)| !comments.contains(line, place.end))
             .map(|(place, _)| &portrait[place])

@@ -167,7 +167,10 @@ mod tests {
         assert_eq!(read("* tea").text, "tea");
         assert_eq!(read("- [ ] call Ana").text, "[ ] call Ana");
         let dated = read("- [2026-03-01] Ana is back");
-        assert_eq!((dated.text.as_str(), dated.at.unwrap().to_string().as_str()), ("Ana is back", "2026-03-01T00:00:00Z"));
+        assert_eq!(
+            (dated.text.as_str(), dated.at.unwrap().to_string().as_str()),
+            ("Ana is back", "2026-03-01T00:00:00Z")
+        );
         let offset = read("- [2026-03-01T10:30+01:00] x");
         assert_eq!(offset.at, Some("2026-03-01T09:30:00Z".parse().unwrap()));
         assert_eq!(read("- [2026-03-01 10:30] x").at, Some("2026-03-01T10:30:00Z".parse().unwrap()));

@@ -21,11 +21,64 @@ pub const MAX_FOREIGN_WORDS: usize = 3;
 
 /// Words that report what somebody said or wants, folded, before stemming.
 const REPORTING: &[&str] = &[
-    "user", "users", "utilisateur", "utilisatrice", "person", "personne", "want", "wants", "wanted", "veut", "voudrait",
-    "souhaite", "likes", "like", "aime", "prefers", "prefer", "preference", "prefere", "preferer", "says", "said", "dit", "tells", "told",
-    "asked", "asks", "demande", "demander", "mentions", "mentioned", "mentionne", "notes", "noted", "note", "stated", "indicates",
-    "remember", "retenir", "retiens", "his", "her", "their", "they", "he", "she", "has", "decided", "decide", "decision",
-    "always", "toujours", "should", "must", "doit", "needs", "need", "besoin",
+    "user",
+    "users",
+    "utilisateur",
+    "utilisatrice",
+    "person",
+    "personne",
+    "want",
+    "wants",
+    "wanted",
+    "veut",
+    "voudrait",
+    "souhaite",
+    "likes",
+    "like",
+    "aime",
+    "prefers",
+    "prefer",
+    "preference",
+    "prefere",
+    "preferer",
+    "says",
+    "said",
+    "dit",
+    "tells",
+    "told",
+    "asked",
+    "asks",
+    "demande",
+    "demander",
+    "mentions",
+    "mentioned",
+    "mentionne",
+    "notes",
+    "noted",
+    "note",
+    "stated",
+    "indicates",
+    "remember",
+    "retenir",
+    "retiens",
+    "his",
+    "her",
+    "their",
+    "they",
+    "he",
+    "she",
+    "has",
+    "decided",
+    "decide",
+    "decision",
+    "always",
+    "toujours",
+    "should",
+    "must",
+    "doit",
+    "needs",
+    "need",
+    "besoin",
 ];
 
 /// True when the entry's content comes from the user's texts.
@@ -133,7 +186,10 @@ mod tests {
         let texts = ["alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima"];
         assert!(grounded("alpha bravo xxxxx", &texts), "one of three");
         assert!(!grounded("alpha bravo xxxxx yyyyy", &texts), "two of four");
-        assert!(grounded("alpha bravo charlie delta echo foxtrot golf hotel xxxxx yyyyy zzzzz", &texts), "three of eleven");
+        assert!(
+            grounded("alpha bravo charlie delta echo foxtrot golf hotel xxxxx yyyyy zzzzz", &texts),
+            "three of eleven"
+        );
         let four = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima wwwww xxxxx yyyyy zzzzz";
         assert!(!grounded(four, &texts), "four is too many, whatever the share");
     }

@@ -45,7 +45,7 @@ impl KeyValueGuard {
 static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         // name=X, favourite_color = blue, name := X
-        r"^[\p{L}_][\p{L}\p{N}_.\- ]{0,40}?\s*:?=\s*\S",
+        r"^[\p{L}_][\p{L}\p{N}_.\-]{0,40}(?: [\p{L}\p{N}_.\-]{1,40}){0,2}\s*:?=\s*\S",
         // name -> X, name | X
         r"^[\p{L}_][\p{L}\p{N}_.\-]{0,40}\s*(?:->|=>|→|\|)\s*\S",
         // snake_case: X
@@ -63,11 +63,58 @@ static SHAPES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// Attributes of a person or a thing, folded: with a colon behind them they are a form's keys
 /// whatever follows.
 const ATTRIBUTES: &[&str] = &[
-    "name", "nom", "prenom", "first name", "last name", "age", "email", "mail", "phone", "telephone", "tel", "city",
-    "ville", "country", "pays", "address", "adresse", "birthday", "anniversaire", "date", "job", "metier", "profession",
-    "language", "langue", "timezone", "fuseau horaire", "color", "colour", "couleur", "preference", "preferences",
-    "likes", "dislikes", "allergy", "allergies", "allergie", "user", "utilisateur", "key", "value", "cle", "valeur",
-    "status", "statut", "type", "topic", "sujet", "entry", "fact", "fait", "section",
+    "name",
+    "nom",
+    "prenom",
+    "first name",
+    "last name",
+    "age",
+    "email",
+    "mail",
+    "phone",
+    "telephone",
+    "tel",
+    "city",
+    "ville",
+    "country",
+    "pays",
+    "address",
+    "adresse",
+    "birthday",
+    "anniversaire",
+    "date",
+    "job",
+    "metier",
+    "profession",
+    "language",
+    "langue",
+    "timezone",
+    "fuseau horaire",
+    "color",
+    "colour",
+    "couleur",
+    "preference",
+    "preferences",
+    "likes",
+    "dislikes",
+    "allergy",
+    "allergies",
+    "allergie",
+    "user",
+    "utilisateur",
+    "key",
+    "value",
+    "cle",
+    "valeur",
+    "status",
+    "statut",
+    "type",
+    "topic",
+    "sujet",
+    "entry",
+    "fact",
+    "fait",
+    "section",
 ];
 
 /// A key has at most this many words.
@@ -95,7 +142,10 @@ fn has_colon_key(text: &str) -> bool {
     let folded = fold(key.trim());
     let is_attribute = ATTRIBUTES.contains(&folded.as_str())
         || folded.split_whitespace().any(|word| {
-            matches!(word, "favourite" | "favorite" | "prefere" | "preferee" | "preferred" | "prefered" | "favori" | "favorie")
+            matches!(
+                word,
+                "favourite" | "favorite" | "prefere" | "preferee" | "preferred" | "prefered" | "favori" | "favorie"
+            )
         });
     is_attribute || value.split_whitespace().count() <= VALUE_WORDS
 }
@@ -156,10 +206,25 @@ mod tests {
     #[test]
     fn k64_form_shapes_are_recognised() {
         for entry in [
-            "name: Flo", "Name : Flo", "prénom: Zoé", "favourite_color=blue", "favourite color = blue", "color: blue",
-            "{\"name\": \"Flo\"}", "{name: Flo}", "[\"tea\", \"coffee\"]", "user_name: Flo", "user -> Flo",
-            "preference | tea", "<name>Flo</name>", "\"city\": \"Lyon\"", "- ville : Lyon", "Favourite drink: green tea from the hills of Japan in spring",
-            "Dentist: Tuesday", "name: Flo, age: 30", "couleur préférée : bleu",
+            "name: Flo",
+            "Name : Flo",
+            "prénom: Zoé",
+            "favourite_color=blue",
+            "favourite color = blue",
+            "color: blue",
+            "{\"name\": \"Flo\"}",
+            "{name: Flo}",
+            "[\"tea\", \"coffee\"]",
+            "user_name: Flo",
+            "user -> Flo",
+            "preference | tea",
+            "<name>Flo</name>",
+            "\"city\": \"Lyon\"",
+            "- ville : Lyon",
+            "Favourite drink: green tea from the hills of Japan in spring",
+            "Dentist: Tuesday",
+            "name: Flo, age: 30",
+            "couleur préférée : bleu",
         ] {
             assert!(is_key_value(entry), "{entry}");
         }
@@ -168,9 +233,14 @@ mod tests {
     #[test]
     fn k64_sentences_are_left_alone() {
         for entry in [
-            "Prefers tea in the morning", "Le code du portail est 4512", "The stand-up is at 10:30 every day",
-            "Le rendez-vous est à 10:30", "The docs are at https://example.org/a", "Decided: we ship the release on Friday morning",
-            "Il reste une question : qui appelle le notaire lundi ?", "2 + 2 = 4 is the example the user likes",
+            "Prefers tea in the morning",
+            "Le code du portail est 4512",
+            "The stand-up is at 10:30 every day",
+            "Le rendez-vous est à 10:30",
+            "The docs are at https://example.org/a",
+            "Decided: we ship the release on Friday morning",
+            "Il reste une question : qui appelle le notaire lundi ?",
+            "2 + 2 = 4 is the example the user likes",
             "Préfère qu'on lui réponde en français",
         ] {
             assert!(!is_key_value(entry), "{entry}");
@@ -182,7 +252,9 @@ mod tests {
         let mut guard = KeyValueGuard::default();
         let text = "Hello! Remember that my favourite colour is blue. And what is the weather?";
         assert_eq!(guard.judge("Likes the sea", text), KeyValueVerdict::Sentence);
-        assert!(matches!(guard.judge("favourite_color=blue", text), KeyValueVerdict::Rejected(reason) if reason.contains("sentence")));
+        assert!(
+            matches!(guard.judge("favourite_color=blue", text), KeyValueVerdict::Rejected(reason) if reason.contains("sentence"))
+        );
         let own = "Remember that my favourite colour is blue.";
         assert_eq!(guard.judge("color: blue", text), KeyValueVerdict::OwnSentence(own.to_owned()));
         assert_eq!(guard.judge("Likes blue", text), KeyValueVerdict::Sentence);

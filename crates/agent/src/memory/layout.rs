@@ -54,7 +54,7 @@ impl Layout {
     }
 
     fn read_body(&mut self, text: &str, body: usize) {
-        let mut comments = Comments { text, open: false };
+        let mut comments = Comments::new(text);
         let mut current: Option<Section> = None;
         let mut open_entry = false;
         for (place, line) in lines(&text[body..]) {
@@ -130,24 +130,42 @@ fn heading(line: &str) -> Option<(usize, &str)> {
 }
 
 /// Blocks that a Markdown reader does not show: from a line that starts with `<!--` to one that
-/// holds `-->`. What the user commented out is no entry. An opening without an end opens nothing.
+/// holds `-->`. What the user commented out is no entry.
+///
+/// An opening without an end opens nothing, and the end of an id comment is no such end: otherwise a
+/// forgotten `<!--` would swallow the next entry that is written.
 pub(super) struct Comments<'a> {
-    pub(super) text: &'a str,
-    pub(super) open: bool,
+    text: &'a str,
+    is_open: bool,
+    /// Where the next line with `-->` starts, and whether it can end a block.
+    next_end: (usize, bool),
 }
 
-impl Comments<'_> {
-    /// Whether this line, which ends at `end`, belongs to a comment block.
+impl<'a> Comments<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, is_open: false, next_end: (0, false) }
+    }
+
+    /// Whether this line, which ends at `end`, belongs to a comment block. Lines come in order.
     pub(super) fn contains(&mut self, line: &str, end: usize) -> bool {
         let closes = line.contains("-->");
-        if self.open {
-            self.open = !closes;
+        if self.is_open {
+            self.is_open = !closes;
             return true;
         }
         if !line.trim_start().starts_with("<!--") {
             return false;
         }
-        self.open = !closes && self.text[end..].contains("-->");
-        closes || self.open
+        self.is_open = !closes && self.ends_after(end);
+        closes || self.is_open
+    }
+
+    fn ends_after(&mut self, position: usize) -> bool {
+        if self.next_end.0 < position {
+            self.next_end = lines(&self.text[position..])
+                .find(|(_, line)| line.contains("-->"))
+                .map_or((usize::MAX, false), |(place, line)| (position + place.start, id_comment(line).is_none()));
+        }
+        self.next_end.1
     }
 }

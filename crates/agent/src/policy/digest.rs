@@ -53,6 +53,11 @@ pub fn call_digest(tool: &str, arguments: &Map<String, Value>) -> String {
     hex_sha256(&canonical_json(&serde_json::json!({ "tool": tool, "arguments": arguments })))
 }
 
+/// The same digest for arguments as a record holds them, whatever their type.
+pub(crate) fn signature(tool: &str, arguments: &Value) -> String {
+    hex_sha256(&canonical_json(&serde_json::json!({ "tool": tool, "arguments": arguments })))
+}
+
 /// The digest of a confirmation: as [`call_digest`], with the lines that the tool computed.
 pub fn confirmation_digest(tool: &str, arguments: &Map<String, Value>, preview: &[String]) -> String {
     hex_sha256(&canonical_json(&serde_json::json!({ "tool": tool, "arguments": arguments, "preview": preview })))

@@ -18,15 +18,16 @@ mod tests;
 mod tiers;
 
 pub use approval::{Approvals, confirmation};
+pub(crate) use digest::signature;
 pub use digest::{call_digest, canonical_json, confirmation_digest};
 pub use profile::Profile;
 pub use sources::Sources;
-pub use tiers::{TIERS, table_tier};
+pub use tiers::{TIERS, leaves_nothing, table_tier};
 
 use tenpass_trace::Tier;
 
 use crate::tool::Inspection;
-use tiers::{LEAVES_NOTHING, WRITES_MEMORY};
+use tiers::WRITES_MEMORY;
 
 /// What happens to a call that was not rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +76,7 @@ impl Policy {
                     && table_tier(tool) == Some(Tier::Confirm)
                     && self.profile.overrides(tainted).contains(&tool)
             }
-            Tier::Auto => inspection.escalate.is_none() && (!tainted || LEAVES_NOTHING.contains(&tool)),
+            Tier::Auto => inspection.escalate.is_none() && (!tainted || leaves_nothing(tool)),
         };
         if free { Decision::Run } else { Decision::Ask }
     }

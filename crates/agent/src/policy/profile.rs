@@ -21,8 +21,7 @@ pub enum Profile {
 }
 
 /// The six reversible actions.
-const BAR: &[&str] =
-    &["open_url", "open_path", "launch_app", "control_media", "open_site_search", "play_top_result"];
+const BAR: &[&str] = &["open_url", "open_path", "launch_app", "control_media", "open_site_search", "play_top_result"];
 const MEDIA: &[&str] = &["control_media"];
 
 impl Profile {

@@ -43,21 +43,25 @@ impl Sources {
     }
 }
 
-/// What looks like an address in a text: a scheme or `www.`, up to a character that ends one.
+/// What looks like an address in a text: a scheme, or a name with a dot in it, up to a character
+/// that ends one. A file's name taken for an address does no harm.
 fn addresses(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| character.is_whitespace() || "<>\"'`|()[]{}«»".contains(character)).filter(|word| {
-        let head: String = word.chars().take(8).flat_map(char::to_lowercase).collect();
-        head.starts_with("http://") || head.starts_with("https://") || head.starts_with("www.")
+        let host = word.split(['/', '?', '#']).next().unwrap_or_default();
+        let is_bare = host.split('.').filter(|label| !label.is_empty()).count() > 1;
+        let scheme = word.split_once("://").map_or("", |(scheme, _)| scheme);
+        is_bare || scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
     })
 }
 
-/// Without scheme, fragment, closing punctuation and closing slash; the host in lower case. The
-/// query stays: that is where data would be.
+/// Without scheme, `www.`, fragment, closing punctuation and closing slash; the host in lower case.
+/// The query stays: that is where data would be.
 fn normal(address: &str) -> String {
     let address = address.trim().trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_']);
     let address = address.split('#').next().unwrap_or_default();
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(end);
-    format!("{}{}", host.to_lowercase(), path.trim_end_matches('/'))
+    let host = host.to_lowercase();
+    format!("{}{}", host.strip_prefix("www.").unwrap_or(&host), path.trim_end_matches('/'))
 }

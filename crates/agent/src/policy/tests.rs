@@ -11,8 +11,7 @@ use super::*;
 use crate::interaction::Reply;
 
 const TIER_ORDER: [Tier; 3] = [Tier::Auto, Tier::Confirm, Tier::Irreversible];
-const SIX: [&str; 6] =
-    ["open_url", "open_path", "launch_app", "control_media", "open_site_search", "play_top_result"];
+const SIX: [&str; 6] = ["open_url", "open_path", "launch_app", "control_media", "open_site_search", "play_top_result"];
 
 fn raised(tier: Tier) -> Inspection {
     Inspection { escalate: Some((tier, "sensitive path".into())), ..Inspection::default() }
@@ -60,7 +59,8 @@ fn expected(profile: Profile, tool: &str, tier: Tier, escalated: bool, tainted: 
         (Profile::Bar, false) => &SIX,
         (Profile::Bar, true) | (Profile::Voice, _) => &["control_media"],
     };
-    let left = ["delegate_to_provider", "write_memory", "update_memory", "add_reminder", "done_reminder", "create_chart"];
+    let left =
+        ["delegate_to_provider", "write_memory", "update_memory", "add_reminder", "done_reminder", "create_chart"];
     let run = match tier {
         Tier::Irreversible => false,
         Tier::Confirm => !escalated && free.contains(&tool),
@@ -136,7 +136,7 @@ fn profiles_are_typed_as_they_are_stored() {
 fn shown() -> crate::interaction::Confirmation {
     let inspection = Inspection { preview: vec!["a.txt".into(), "b.txt".into()], ..raised(Tier::Irreversible) };
     let call = call("execute_cleanup", json!({"plan_id": "7", "reason": "space"}));
-    confirmation(3, &call, Tier::Irreversible, &inspection, Duration::from_secs(60))
+    confirmation(3, &call, Tier::Irreversible, &inspection, Duration::from_mins(1))
 }
 
 fn approve(digest: &str) -> Reply {
@@ -158,7 +158,7 @@ fn an_approval_is_good_once() {
 #[test]
 fn a_late_answer_is_expired_even_if_it_approves() {
     let (confirmation, at) = (shown(), Instant::now());
-    let late = at + Duration::from_secs(60);
+    let late = at + Duration::from_mins(1);
     for reply in [approve(&confirmation.digest), Reply::Refuse] {
         assert_eq!(Approvals::default().accept(&confirmation, at, &reply, late), ConfirmationAnswer::Expired);
     }
@@ -186,10 +186,7 @@ fn an_approval_of_other_arguments_or_files_is_refused() {
         let reply = approve(&original.digest);
         assert_eq!(Approvals::default().accept(&changed, at, &reply, at), ConfirmationAnswer::Refused);
         let forged = confirmation_digest(&changed.tool, &changed.arguments, &changed.preview);
-        assert_eq!(
-            Approvals::default().accept(&original, at, &approve(&forged), at),
-            ConfirmationAnswer::Refused
-        );
+        assert_eq!(Approvals::default().accept(&original, at, &approve(&forged), at), ConfirmationAnswer::Refused);
     }
     assert_eq!(Approvals::default().accept(&original, at, &approve(""), at), ConfirmationAnswer::Refused);
 }
@@ -212,10 +209,7 @@ fn digests_ignore_key_order_and_nothing_else() {
     assert_eq!(call_digest(&first.name, &first.arguments), call_digest(&second.name, &second.arguments));
     assert_eq!(canonical_json(&json!({"b": "é\"", "a": [1, 2.5]})), r#"{"a":[1,2.5],"b":"é\""}"#);
     // printf '{"arguments":{},"tool":"done"}' | sha256sum
-    assert_eq!(
-        call_digest("done", &Map::new()),
-        "d19aa9d1e6976fcd62c896bc7312f1dde34f26cd85b20c472a116b14080140db"
-    );
+    assert_eq!(call_digest("done", &Map::new()), "d19aa9d1e6976fcd62c896bc7312f1dde34f26cd85b20c472a116b14080140db");
     let third = call("write_file", json!({"filename": "a", "content": {"x": 1, "y": [null, true]}}));
     assert_ne!(call_digest(&first.name, &first.arguments), call_digest(&third.name, &third.arguments));
 }
@@ -235,6 +229,11 @@ fn an_address_that_nobody_showed_is_asked_in_a_tainted_turn() {
     for unknown in ["https://example.org/a?stolen=token", "https://evil.example/", "http://b.example/x?y=12", ""] {
         assert!(asked(&sources, unknown, true), "{unknown}");
         assert!(!asked(&sources, unknown, false), "{unknown}");
+    }
+    // An address may be written without its scheme.
+    sources.observe("or www.third.example, fourth.example/page.");
+    for known in ["https://third.example/", "http://www.third.example", "https://fourth.example/page"] {
+        assert!(!asked(&sources, known, true), "{known}");
     }
     // The path's case is data: it is not folded.
     assert!(asked(&sources, "https://example.org/A", true));
@@ -265,6 +264,27 @@ proptest! {
             prop_assert_eq!(policy.decide(tool, judged, &inspection, false), Decision::Run);
             prop_assert_eq!(policy.decide(tool, judged, &Inspection::default(), true), Decision::Run);
         }
+    }
+
+    #[test]
+    fn a_confirmation_is_approved_once_at_most(
+        replies in proptest::collection::vec((0usize..4, 0u64..100), 1..12),
+    ) {
+        let (mut approvals, confirmation, at) = (Approvals::default(), shown(), Instant::now());
+        let mut approved = 0;
+        for (index, (kind, seconds)) in replies.into_iter().enumerate() {
+            let reply = match kind {
+                0 => Reply::Refuse,
+                1 => approve("0"),
+                _ => approve(&confirmation.digest),
+            };
+            let answer = approvals.accept(&confirmation, at, &reply, at + Duration::from_secs(seconds));
+            if answer == ConfirmationAnswer::Approved {
+                approved += 1;
+                prop_assert!(kind > 1 && seconds < 60 && index == 0);
+            }
+        }
+        prop_assert!(approved <= 1);
     }
 
     #[test]

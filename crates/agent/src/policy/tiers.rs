@@ -70,3 +70,8 @@ pub(super) const WRITES_MEMORY: &[&str] = &["write_memory", "update_memory"];
 pub fn table_tier(tool: &str) -> Option<Tier> {
     TIERS.iter().find(|(name, _)| *name == tool).map(|(_, tier)| *tier)
 }
+
+/// True for a tool that changes nothing, pays nothing and sends nothing.
+pub fn leaves_nothing(tool: &str) -> bool {
+    LEAVES_NOTHING.contains(&tool)
+}

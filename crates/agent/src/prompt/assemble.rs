@@ -6,9 +6,9 @@ use jiff::Zoned;
 use tenpass_trace::{Message, ToolCategory, ToolDefinition};
 
 use super::blocks::{self, MemoryEntry, ProviderAnswer};
+use super::window::own_words;
 use super::{Language, Sections, texts, window};
 use crate::select::excluded_clause;
-use super::clean::sanitise;
 
 /// What a turn is made of. [`Input::new`] fills in a turn without tools, memory and past.
 #[derive(Debug, Clone)]
@@ -101,7 +101,7 @@ pub fn assemble(input: &Input<'_>) -> Assembled {
         messages.push(blocks::context(input.now, input.language));
         sections.push("context");
     }
-    messages.push(Message::user(sanitise(input.message)));
+    messages.push(Message::user(own_words(input.message)));
     Assembled { messages, sections, excluded, window }
 }
 

@@ -6,7 +6,7 @@ use tenpass_trace::Message;
 
 use super::Language;
 use super::texts;
-use super::clean::sanitise;
+use crate::untrusted::{block, sanitise};
 
 /// Characters of a memory entry (R9).
 pub const ENTRY_CHARACTERS: usize = 180;
@@ -52,7 +52,7 @@ pub(super) fn memory(entries: &[MemoryEntry], language: Language) -> Option<Mess
             body.push_str(&format!("\n- {}", line(&entry.text, ENTRY_CHARACTERS)));
         }
     }
-    (!sections.is_empty()).then(|| Message::user(block("memory", "", &body)))
+    (!sections.is_empty()).then(|| Message::user(block("memory", &[], &body)))
 }
 
 /// The latest answers of providers, oldest first: at most two messages. `answers` is in the order
@@ -62,12 +62,10 @@ pub(super) fn provider_answers(answers: &[ProviderAnswer], language: Language) -
     answers[start..]
         .iter()
         .map(|answer| {
-            let provider: String =
-                answer.provider.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(20).collect();
             let task = line(&answer.task, 200);
             let text = cut(&sanitise(&answer.text), ANSWER_CHARACTERS);
             let body = format!("{}: {task}\n\n{text}", language.pick("Asked", "Demandé"));
-            Message::user(block("provider-answer", &format!(" provider=\"{provider}\""), &body))
+            Message::user(block("provider-answer", &[("provider", answer.provider.as_str())], &body))
         })
         .collect()
 }
@@ -81,11 +79,7 @@ pub(super) fn context(now: &Zoned, language: Language) -> Message {
         texts::day(now, language),
         now.strftime("%H:%M")
     );
-    Message::user(block("context", "", &text))
-}
-
-fn block(name: &str, attributes: &str, body: &str) -> String {
-    format!("[[tenpass:{name}{attributes}]]\n{body}\n[[/tenpass:{name}]]")
+    Message::user(block("context", &[], &text))
 }
 
 /// One cleaned line of at most `limit` characters: no line break, comment end or heading of an

@@ -18,7 +18,6 @@
 
 mod assemble;
 mod blocks;
-mod clean;
 mod language;
 mod sections;
 #[cfg(test)]

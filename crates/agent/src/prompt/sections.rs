@@ -33,7 +33,6 @@ macro_rules! sections {
         /// `all` and `none` set every one.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(into = "String", try_from = "String")]
-        #[expect(clippy::struct_excessive_bools, reason = "independent switches, not states")]
         pub struct Sections { $($(#[$doc])* pub $field: bool,)* }
 
         impl Sections {
@@ -118,10 +117,9 @@ impl FromStr for Sections {
                 "none" => sections = Self::every(false),
                 "default" => sections = Self::default(),
                 _ => {
-                    let (name, on) = part.strip_prefix('-').map_or_else(
-                        || (part.strip_prefix('+').unwrap_or(part), true),
-                        |name| (name, false),
-                    );
+                    let (name, on) = part
+                        .strip_prefix('-')
+                        .map_or_else(|| (part.strip_prefix('+').unwrap_or(part), true), |name| (name, false));
                     if !sections.switch(&name.replace('-', "_"), on) {
                         return Err(SectionError(part.to_owned()));
                     }

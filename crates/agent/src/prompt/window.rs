@@ -1,8 +1,11 @@
 //! The window of past messages (K24): what the model sees of a thread.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use tenpass_trace::{Message, Role};
 
-use super::clean::sanitise;
+use crate::untrusted::sanitise;
 
 /// Past messages shown at most (K24).
 pub const WINDOW_MESSAGES: usize = 20;
@@ -24,11 +27,39 @@ pub fn window(past: &[Message], current: &str) -> Vec<Message> {
     spoken[start..]
         .iter()
         .skip_while(|message| message.role == Role::Assistant)
-        .map(|message| {
-            let text = sanitise(&message.content);
-            if message.role == Role::User { Message::user(text) } else { Message::assistant(text) }
+        .map(|message| match message.role {
+            Role::User => Message::user(own_words(&message.content)),
+            _ => Message::assistant(sanitise(&message.content)),
         })
         .collect()
+}
+
+/// Tokens of templates, call markers and the application's markers: what a person does not type,
+/// but pastes.
+static TOKENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?ix) <[|\uFF5C] | [|\uFF5C]> | <(?:start|end)_of_(?:turn|text|image|role)> | \[/?(?:INST|TOOL_CALLS|SYSTEM_PROMPT)\]
+        | <<\ ?/?SYS\ ?>> | </?(?:s|bos|eos|think|tool_calls?|tool_response)> | <function= | \[\s*\[\s*/?\s*tenpass",
+    )
+    .ok()
+});
+
+/// A person's own message: as typed, so that what they ask to have written is written so. Only
+/// characters that hide something go, and a text that brings tokens of templates or markers along
+/// is sanitised whole. The same text always gives the same, so that the prefix stays warm.
+pub(super) fn own_words(text: &str) -> String {
+    let seen: String = text.chars().filter(|character| !hides(*character)).collect();
+    // Without the pattern nothing could be told apart.
+    let carries_tokens = TOKENS.as_ref().is_none_or(|tokens| tokens.is_match(&seen));
+    if carries_tokens { sanitise(&seen) } else { seen }
+}
+
+/// Controls, bidirectional overrides, zero-width spaces and tags. Joiners stay: languages and
+/// emoji need them.
+fn hides(character: char) -> bool {
+    (character.is_control() && !matches!(character, '\n' | '\t'))
+        || matches!(character, '\u{200b}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+        || matches!(character, '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Joins neighbouring user messages, for a template that insists on alternating roles. Delimiters

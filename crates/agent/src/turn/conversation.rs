@@ -51,8 +51,8 @@ impl Conversation {
         &self.shown
     }
 
-    pub(super) fn into_kept(self) -> Vec<Message> {
-        self.kept
+    pub(super) fn take_kept(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.kept)
     }
 
     /// An answer with calls.
@@ -208,7 +208,7 @@ mod tests {
         let middle = conversation.middle(4).unwrap();
         conversation.compress(&middle, "SECOND");
         assert_eq!(conversation.shown()[1].content, "SECOND\n\nthe request");
-        assert_eq!(roles(&conversation.into_kept()), "atatatatat", "what is kept is whole");
+        assert_eq!(roles(&conversation.take_kept()), "atatatatat", "what is kept is whole");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! application writes (K15).
 
 use serde_json::{Map, Value};
-use tenpass_trace::{ToolCall, mask};
+use tenpass_model::ChatRequest;
+use tenpass_trace::{Message, ToolCall, mask};
 
 use super::wording;
 
@@ -27,12 +28,27 @@ pub(crate) fn masked_call(call: &ToolCall) -> ToolCall {
     ToolCall { id: call.id.clone(), name: call.name.clone(), arguments: masked_arguments(&call.arguments) }
 }
 
+/// A message without secrets.
+pub(crate) fn masked_message(message: &Message) -> Message {
+    Message {
+        content: mask(&message.content),
+        tool_calls: message.tool_calls.iter().map(masked_call).collect(),
+        ..message.clone()
+    }
+}
+
+/// A request without secrets, for the record of what the server saw (K91).
+pub(crate) fn masked_request(request: &ChatRequest) -> ChatRequest {
+    ChatRequest { messages: request.messages.iter().map(masked_message).collect(), ..request.clone() }
+}
+
 /// At most `limit` characters, for places where a cut needs no word about it.
 pub(crate) fn first_chars(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+    if text.char_indices().nth(limit).is_none() {
+        return text.to_owned();
     }
+    let kept: String = text.chars().take(limit.saturating_sub(1)).collect();
+    format!("{kept}…")
 }
 
 /// At most `limit` characters and the tool's own sentence about its scope; what is cut is stated.
@@ -59,7 +75,7 @@ mod tests {
         assert_eq!(cut.chars().filter(|character| *character == 'é').count(), 8_000);
         let scoped = format!("Lines 1-200 of 900:\n{}", "x".repeat(8_000));
         assert_eq!(capped(scoped.clone(), 8_000), scoped, "the tool has cut it already");
-        assert_eq!(first_chars("abc", 2), "ab…");
+        assert_eq!(first_chars("abc", 2), "a…", "two characters");
         assert_eq!(first_chars("ab", 2), "ab");
     }
 }

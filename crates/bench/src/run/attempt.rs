@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use tenpass_model::{ChatEvent, ChatStream, Completion, FinishReason, ModelError, StructuredCall};
+use tenpass_model::{ChatEvent, ChatStream, Completion, FinishReason, ModelError, StructuredCall, Usage};
 use tokio_util::sync::CancellationToken;
 
-use crate::store::{End, PassTimings};
+use crate::rounds::{Play, Played};
+use crate::store::{End, PassTimings, RequestRecord};
 
 /// How an attempt ended, with everything that arrived until then.
 #[derive(Debug)]
@@ -18,6 +19,10 @@ pub(super) struct Attempt {
     pub(super) error: Option<ModelError>,
     pub(super) end: End,
     pub(super) timings: PassTimings,
+    /// The play, when the case is a scenario.
+    pub(super) played: Option<Box<Played>>,
+    /// The distinct requests of the play.
+    pub(super) requests: Vec<RequestRecord>,
 }
 
 /// Reads `stream` to its end, to the first error or until `timeout` has passed since `started`,
@@ -42,6 +47,8 @@ pub(super) async fn read(
         error: None,
         end: End::Fault,
         timings: PassTimings::default(),
+        played: None,
+        requests: Vec::new(),
     };
     loop {
         let event = tokio::select! {
@@ -95,6 +102,45 @@ pub(super) async fn read(
 }
 
 impl Attempt {
+    /// An attempt at a scenario: everything that was shown is its text.
+    pub(super) fn of(play: Play) -> Self {
+        let texts: Vec<&str> = play.played.turns.iter().map(|turn| turn.text.as_str()).collect();
+        let first = play.played.turns.iter().flat_map(|turn| &turn.answers).find_map(|answer| answer.first_token_ms);
+        Self {
+            text: texts.join("\n\n"),
+            thinking: String::new(),
+            calls: Vec::new(),
+            completion: None,
+            end: if play.error.is_some() { End::Fault } else { End::Answered },
+            error: play.error,
+            timings: PassTimings { first_token_ms: first, total_ms: play.total_ms, ..PassTimings::default() },
+            played: Some(Box::new(play.played)),
+            requests: play.requests,
+        }
+    }
+
+    /// The first request of a play.
+    pub(super) fn first_request(&self) -> Option<&str> {
+        self.played.as_ref()?.turns.iter().flat_map(|turn| &turn.answers).next().map(|answer| answer.request.as_str())
+    }
+
+    /// Token counts: of the answer, or of a play the longest prompt and all answers.
+    pub(super) fn usage(&self) -> Usage {
+        let Some(played) = &self.played else {
+            return self.completion.as_ref().map(|completion| completion.usage).unwrap_or_default();
+        };
+        let answers = || played.turns.iter().flat_map(|turn| &turn.answers).map(|answer| answer.usage);
+        let sum = |of: fn(Usage) -> Option<u64>| {
+            let counts: Vec<u64> = answers().filter_map(of).collect();
+            (!counts.is_empty()).then(|| counts.iter().sum())
+        };
+        Usage {
+            prompt_tokens: answers().filter_map(|usage| usage.prompt_tokens).max(),
+            cached_tokens: None,
+            completion_tokens: sum(|usage| usage.completion_tokens),
+        }
+    }
+
     pub(super) fn finish(&self) -> Option<FinishReason> {
         self.completion.as_ref().map(|completion| completion.finish)
     }

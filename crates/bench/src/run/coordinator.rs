@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use futures_util::StreamExt;
@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::cases::Case;
+use crate::rounds::Stage;
 use crate::run::pass::{self, Lane, Limits, Pass, PassEnd, Report};
 use crate::run::schedule::{Turn, schedule};
 use crate::run::{
@@ -39,6 +40,7 @@ pub(super) struct Ending {
 struct Workplace {
     lane: Arc<Lane>,
     record: ConfigurationRecord,
+    stage: Arc<Stage>,
     in_flight: usize,
     invalid_in_a_row: u32,
     stopped: bool,
@@ -60,7 +62,7 @@ pub(super) struct Coordinator<'a> {
     cases: Vec<Arc<Case>>,
     workplaces: Vec<Workplace>,
     progress: Progress,
-    known_requests: HashSet<String>,
+    known_requests: Arc<Mutex<HashSet<String>>>,
     turns: Box<dyn Iterator<Item = Turn> + Send>,
     current: Option<Current>,
     writer: WriterHandle,
@@ -99,6 +101,7 @@ impl<'a> Coordinator<'a> {
                 cancel: cancel.child_token(),
             }),
             record: ConfigurationRecord { jobs: configuration.jobs.max(1), ..record.clone() },
+            stage: Arc::new(Stage::of(configuration)),
             in_flight: 0,
             invalid_in_a_row: 0,
             stopped: false,
@@ -117,7 +120,7 @@ impl<'a> Coordinator<'a> {
             cases: cases.into_iter().map(Arc::new).collect(),
             workplaces: workplaces.collect(),
             progress: found.progress,
-            known_requests: found.requests,
+            known_requests: Arc::new(Mutex::new(found.requests)),
             current: None,
             writer,
             tasks: JoinSet::new(),
@@ -197,7 +200,10 @@ impl<'a> Coordinator<'a> {
                 continue;
             }
             let prepared = prepare_case(&self.cases[turn.case], workplace.lane.model.info(), &workplace.record);
-            if self.known_requests.insert(prepared.sha256.clone()) {
+            // A scenario's requests are known when it has been played.
+            let is_new = self.cases[turn.case].scenario.is_none()
+                && self.known_requests.lock().unwrap_or_else(PoisonError::into_inner).insert(prepared.sha256.clone());
+            if is_new {
                 self.writer.write(Entry::Request(Box::new(prepared.record()))).await?;
             }
             self.current = Some(Current { turn, prepared: Arc::new(prepared), waiting: missing.into_iter() });
@@ -215,7 +221,7 @@ impl<'a> Coordinator<'a> {
         let seeds: Vec<u64> = batch.iter().map(|(number, _)| pass_seed(self.seed, &case.id, *number)).collect();
         let requests = seeds.iter().map(|seed| prepared.seeded(*seed)).collect();
         let started = Instant::now();
-        let streams = workplace.lane.model.start_many(requests);
+        let streams = if case.scenario.is_some() { Vec::new() } else { workplace.lane.model.start_many(requests) };
         workplace.in_flight += batch.len();
         let mut limits = self.limits;
         if workplace.lane.model.info().backend == "embedded" {
@@ -230,6 +236,8 @@ impl<'a> Coordinator<'a> {
                 case_index: turn.case,
                 case: Arc::clone(case),
                 prepared: Arc::clone(&prepared),
+                stage: case.scenario.is_some().then(|| Arc::clone(&workplace.stage)),
+                known_requests: Arc::clone(&self.known_requests),
                 number: *number,
                 seed,
                 earlier_attempts: *earlier_attempts,

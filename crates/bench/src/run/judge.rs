@@ -39,6 +39,9 @@ pub fn judge(pass: &PassRecord, case: &Case, offered: &[ToolDefinition]) -> Outc
 }
 
 fn parse_and_grade(pass: &PassRecord, case: &Case, offered: &[ToolDefinition]) -> Grade {
+    if let (Some(scenario), Some(played)) = (&case.scenario, &pass.played) {
+        return crate::rounds::grade(scenario, &case.tools, played);
+    }
     let parsed = calls::parse(&ParseInput {
         text: &pass.text,
         thinking: &pass.thinking,

@@ -1,9 +1,11 @@
 //! One pass: attempts until there is an answer, each one recorded raw before it is judged.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use futures_util::StreamExt;
 use tenpass_model::{ChatModel, ChatStream, ModelError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -11,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cases::Case;
 use crate::run::PreparedCase;
 use crate::run::attempt::{self, Attempt};
+use crate::rounds::{Stage, play};
 use crate::run::judge::judge;
 use crate::store::{Entry, Fault, OutcomeRecord, PassRecord, WriterHandle, WriterStopped, timestamp};
 
@@ -63,6 +66,10 @@ pub(super) struct Pass {
     pub(super) case_index: usize,
     pub(super) case: Arc<Case>,
     pub(super) prepared: Arc<PreparedCase>,
+    /// Where the scenario is played, when the case is one.
+    pub(super) stage: Option<Arc<Stage>>,
+    /// Requests that are in the store.
+    pub(super) known_requests: Arc<Mutex<HashSet<String>>>,
     pub(super) number: u32,
     pub(super) seed: u64,
     /// Attempts made in earlier sessions.
@@ -72,7 +79,8 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    /// Runs the pass whose first attempt was started as `stream` at `started`.
+    /// Runs the pass whose first attempt was started as `stream` at `started`; a scenario starts its
+    /// own requests, so the stream is not looked at.
     pub(super) async fn run(self, stream: ChatStream, started: Instant, reports: mpsc::Sender<Report>) {
         let end = match self.attempts(stream, started, &reports).await {
             Ok(end) => end,
@@ -98,8 +106,19 @@ impl Pass {
             let began = SystemTime::now();
             let on_first_token = || self.lane.warm.store(true, Ordering::Relaxed);
             let name = &self.lane.model.info().spec;
-            let read = attempt::read(stream, name, started, self.limits.timeout, &self.lane.cancel, on_first_token);
-            let Some(attempt) = read.await else { return Ok(PassEnd::Cancelled) };
+            let attempt = match self.stage.as_ref().zip(self.case.scenario.as_deref()) {
+                Some((stage, scenario)) => {
+                    drop(stream);
+                    let limit = self.limits.timeout;
+                    play(scenario, &self.case.tools, stage, self.seed, limit, &self.lane.cancel).await.map(Attempt::of)
+                }
+                None => {
+                    let limit = self.limits.timeout;
+                    attempt::read(stream, name, started, limit, &self.lane.cancel, on_first_token).await
+                }
+            };
+            let Some(mut attempt) = attempt else { return Ok(PassEnd::Cancelled) };
+            self.keep_requests(&mut attempt).await?;
             let error = attempt.error.clone();
             let fatal = error.as_ref().is_some_and(is_fatal);
             let repeat = error.as_ref().is_some_and(ModelError::is_transient) && made < self.limits.attempts;
@@ -125,8 +144,28 @@ impl Pass {
                 () = tokio::time::sleep(pause) => {}
             }
             started = Instant::now();
-            stream = self.lane.model.start(self.prepared.seeded(self.seed));
+            stream = match &self.stage {
+                Some(_) => futures_util::stream::empty().boxed(),
+                None => self.lane.model.start(self.prepared.seeded(self.seed)),
+            };
         }
+    }
+
+    /// Writes the requests of a play that the store does not have yet.
+    async fn keep_requests(&self, attempt: &mut Attempt) -> Result<(), WriterStopped> {
+        for request in std::mem::take(&mut attempt.requests) {
+            let is_new = {
+                let mut known = self.known_requests.lock().unwrap_or_else(PoisonError::into_inner);
+                known.insert(request.sha256.clone())
+            };
+            if is_new {
+                self.writer.write(Entry::Request(Box::new(request))).await?;
+            }
+        }
+        if attempt.played.is_some() {
+            self.lane.warm.store(true, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     async fn finish(&self, record: &PassRecord, fault: Option<ModelError>) -> Result<PassEnd, WriterStopped> {
@@ -147,15 +186,16 @@ impl Pass {
             fault: attempt.error.as_ref().map(fault_of),
             cold,
             seed: self.seed,
-            request: self.prepared.sha256.clone(),
+            request: attempt.first_request().unwrap_or(&self.prepared.sha256).to_owned(),
             started: timestamp(began),
             timings: attempt.timings,
-            usage: attempt.completion.as_ref().map(|completion| completion.usage).unwrap_or_default(),
+            usage: attempt.usage(),
             finish: attempt.finish(),
             declared_shape: self.prepared.declared_shape.clone(),
             text: attempt.text,
             thinking: attempt.thinking,
             calls: attempt.calls,
+            played: attempt.played,
         }
     }
 }

@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tenpass_agent::{Selection, Structure};
+use tenpass_agent::prompt::Sections;
+use tenpass_agent::{Retrieval, Selection, Structure};
 use tenpass_model::{ChatModel, SamplingOptions, ThinkLevel};
 use tenpass_trace::Role;
 
@@ -30,6 +31,10 @@ pub struct Configuration {
     pub structure: Structure,
     /// Which tools are offered.
     pub selection: Selection,
+    /// Which memory entries a turn of a scenario sees.
+    pub memory: Retrieval,
+    /// Which sections the prompt of a scenario has.
+    pub sections: Sections,
     /// Sampling. The seed is ignored: each pass derives its own.
     pub options: SamplingOptions,
     /// Thinking level.
@@ -53,6 +58,8 @@ impl Configuration {
             model,
             structure: Structure::default(),
             selection: Selection::default(),
+            memory: Retrieval::default(),
+            sections: Sections::default(),
             options: SamplingOptions::default(),
             think: None,
             stream: true,
@@ -69,6 +76,8 @@ impl Configuration {
             model: self.model.info().clone(),
             structure: self.structure,
             selection: self.selection,
+            memory: self.memory,
+            sections: self.sections,
             options: SamplingOptions { seed: 0, ..self.options.clone() },
             think: self.think,
             stream: self.stream,

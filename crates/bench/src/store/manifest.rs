@@ -25,7 +25,7 @@ pub struct FormatVersion {
 
 impl FormatVersion {
     /// What this program writes.
-    pub const CURRENT: Self = Self { major: 1, minor: 0 };
+    pub const CURRENT: Self = Self { major: 1, minor: 1 };
 }
 
 impl fmt::Display for FormatVersion {
@@ -73,6 +73,12 @@ pub struct ConfigurationRecord {
     pub structure: tenpass_agent::Structure,
     /// The tool selection strategy.
     pub selection: tenpass_agent::Selection,
+    /// Which memory entries a turn of a scenario sees.
+    #[serde(default)]
+    pub memory: tenpass_agent::Retrieval,
+    /// Which sections the prompt of a scenario has.
+    #[serde(default)]
+    pub sections: tenpass_agent::prompt::Sections,
     /// Sampling; the seed here is 0, each pass derives its own.
     pub options: tenpass_model::SamplingOptions,
     /// Thinking level.

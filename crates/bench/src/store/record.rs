@@ -120,6 +120,10 @@ pub struct PassRecord {
     /// Calls of the structured channel, as they came.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<StructuredCall>,
+    /// A whole play, where the case is a scenario; then `text` is what was shown over all turns and
+    /// `request` the first request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub played: Option<Box<crate::rounds::Played>>,
 }
 
 impl PassRecord {

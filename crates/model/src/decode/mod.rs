@@ -14,6 +14,7 @@ mod sse;
 pub use ndjson::OllamaDecoder;
 pub use openai::OpenAiDecoder;
 pub(crate) use openai::unparsed_output;
+pub use sse::{Sse, SseEvent};
 
 use serde_json::Value;
 

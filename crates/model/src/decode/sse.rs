@@ -5,7 +5,7 @@ use super::{Fault, MAX_LINE_BYTES};
 
 /// One event with data.
 #[derive(Debug, PartialEq)]
-pub(crate) enum SseEvent {
+pub enum SseEvent {
     /// `data:` lines, joined by newlines.
     Data(String),
     /// An `error:` field (older llama.cpp), or data of an event named `error`.
@@ -14,7 +14,7 @@ pub(crate) enum SseEvent {
 
 /// Incremental event-stream parser.
 #[derive(Debug)]
-pub(crate) struct Sse {
+pub struct Sse {
     lines: Lines,
     data: Option<String>,
     is_error: bool,
@@ -22,16 +22,19 @@ pub(crate) struct Sse {
 }
 
 impl Sse {
-    pub(crate) fn new() -> Self {
+    /// A parser at the start of a stream.
+    #[allow(clippy::new_without_default, reason = "a stream has a start, not a default")]
+    pub fn new() -> Self {
         Self { lines: Lines::new(MAX_LINE_BYTES), data: None, is_error: false, at_start: true }
     }
 
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
         self.lines.push(bytes);
     }
 
     /// The next whole event.
-    pub(crate) fn next_event(&mut self) -> Result<Option<SseEvent>, Fault> {
+    pub fn next_event(&mut self) -> Result<Option<SseEvent>, Fault> {
         while let Some(line) = self.lines.next_line()? {
             if let Some(event) = self.line(&line)? {
                 return Ok(Some(event));
@@ -42,7 +45,7 @@ impl Sse {
 
     /// The event that the end of the stream completes. The standard drops it; servers that leave
     /// out the last blank line exist.
-    pub(crate) fn end(&mut self) -> Result<Option<SseEvent>, Fault> {
+    pub fn end(&mut self) -> Result<Option<SseEvent>, Fault> {
         let rest = self.lines.rest()?;
         if let Some(event) = self.line(&rest)? {
             return Ok(Some(event));

@@ -43,7 +43,7 @@ pub(super) fn check(url: &Url, hosts: &[SocketAddr]) -> Result<(), PageError> {
     let port = url.port_or_known_default().unwrap_or(0);
     let is_listed = PORTS.contains(&port) || hosts.iter().any(|host| host.port() == port);
     if !is_listed {
-        return Err(PageError::Address(format!("port {port} is not a web server's (80, 443, 8080, 8443)")));
+        return Err(wrong_port(port));
     }
     match url.host() {
         None => Err(PageError::Address("the address has no host".to_owned())),
@@ -58,13 +58,14 @@ pub(super) fn check_address(to: SocketAddr, hosts: &[SocketAddr]) -> Result<(), 
     if hosts.contains(&to) {
         return Ok(());
     }
-    if !PORTS.contains(&to.port()) {
-        return Err(PageError::Address(format!("port {} is not a web server's (80, 443, 8080, 8443)", to.port())));
+    if let Some(what) = address::refused(to.ip()) {
+        return Err(PageError::Refused { address: to.ip(), what });
     }
-    match address::refused(to.ip()) {
-        Some(what) => Err(PageError::Refused { address: to.ip(), what }),
-        None => Ok(()),
-    }
+    if PORTS.contains(&to.port()) { Ok(()) } else { Err(wrong_port(to.port())) }
+}
+
+fn wrong_port(port: u16) -> PageError {
+    PageError::Address(format!("port {port} is not a web server's (80, 443, 8080, 8443)"))
 }
 
 fn check_name(name: &str) -> Result<(), PageError> {

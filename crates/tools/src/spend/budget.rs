@@ -4,35 +4,36 @@ use std::sync::Arc;
 
 use jiff::Zoned;
 
-use super::{Charge, Ledger, LedgerError, SpendKind};
+use super::{Charge, Held, Ledger, LedgerError, SpendKind};
 
 /// How much a day may cost (K47).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
     /// Millionths of a US dollar a day.
-    pub micro_dollars: u64,
-    /// Paid web searches a day.
-    pub web_credits: u64,
+    pub usd_micros: u64,
+    /// Paid web searches a day, in millionths of a credit.
+    pub web_credit_micros: u64,
 }
 
 impl Default for Caps {
     /// $1 and 100 web credits a day.
     fn default() -> Self {
-        Self { micro_dollars: 1_000_000, web_credits: 100 }
+        Self::new(1.0, 100)
     }
 }
 
 impl Caps {
     /// Caps from dollars and credits. A negative or absurd number of dollars is no allowance.
-    pub fn new(dollars: f64, web_credits: u64) -> Self {
-        let micro = (dollars * 1e6).floor();
-        Self { micro_dollars: if micro >= 0.0 && micro < 1e15 { micro as u64 } else { 0 }, web_credits }
+    pub fn new(dollars: f64, web_credits: u32) -> Self {
+        let micros = (dollars * 1e6).round();
+        let usd_micros = if (0.0..1e15).contains(&micros) { micros as u64 } else { 0 };
+        Self { usd_micros, web_credit_micros: u64::from(web_credits) * 1_000_000 }
     }
 
     fn of(&self, kind: SpendKind) -> u64 {
         match kind {
-            SpendKind::MicroDollars => self.micro_dollars,
-            SpendKind::WebCredits => self.web_credits,
+            SpendKind::Usd => self.usd_micros,
+            SpendKind::WebCredits => self.web_credit_micros,
         }
     }
 }
@@ -51,14 +52,14 @@ pub enum WhenUnreadable {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpendError {
     /// The day's cap would be passed.
-    #[error("the daily cap of {cap} {kind} leaves no room for {amount} more", kind = .kind.as_str())]
+    #[error("the daily cap of {} {kind} leaves no room for {} more", decimal(*.cap_micros), decimal(*.amount_micros))]
     Cap {
-        /// What is counted.
+        /// What is spent.
         kind: SpendKind,
-        /// The worst case of this call.
-        amount: u64,
-        /// The cap.
-        cap: u64,
+        /// The worst case of this call, in millionths.
+        amount_micros: u64,
+        /// The cap, in millionths.
+        cap_micros: u64,
     },
     /// The ledger cannot be used.
     #[error(transparent)]
@@ -106,32 +107,35 @@ impl Budget {
         self
     }
 
-    /// Sets `amount` (worst case, in units of `kind`) aside for a call that starts at `now`.
-    pub fn reserve(&self, kind: SpendKind, amount: u64, now: &Zoned) -> Result<Reservation, SpendError> {
-        let cap = self.caps.of(kind);
-        let charge = Charge { kind, amount, cap, day: now.date() };
-        let id = match self.ledger.reserve(&charge) {
-            Ok(Some(id)) => Some(id),
-            Ok(None) => return Err(SpendError::Cap { kind, amount, cap }),
+    /// Sets the worst case of a call that starts at `now` aside.
+    pub fn reserve(&self, kind: SpendKind, amount_micros: u64, now: &Zoned) -> Result<Reservation, SpendError> {
+        let cap_micros = self.caps.of(kind);
+        let charge = Charge { kind, amount_micros, cap_micros, day: now.date() };
+        let held = match self.ledger.reserve(&charge) {
+            Ok(Some(held)) => Some(held),
+            Ok(None) => return Err(SpendError::Cap { kind, amount_micros, cap_micros }),
             Err(_) if self.when_unreadable == WhenUnreadable::Allow => None,
             Err(error) => return Err(error.into()),
         };
-        Ok(Reservation { ledger: Arc::clone(&self.ledger), id, sent: false })
+        Ok(Reservation { held, sent: false })
     }
+}
+
+fn decimal(micros: u64) -> f64 {
+    micros as f64 / 1e6
 }
 
 /// An amount set aside. Dropped before [`Reservation::sent`] it is released; dropped after, it
 /// stays at its worst case, because what was sent may be billed.
 #[must_use = "a reservation that is dropped at once reserves nothing"]
 pub struct Reservation {
-    ledger: Arc<dyn Ledger>,
-    id: Option<i64>,
+    held: Option<Box<dyn Held>>,
     sent: bool,
 }
 
 impl std::fmt::Debug for Reservation {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Reservation").field("id", &self.id).field("sent", &self.sent).finish_non_exhaustive()
+        formatter.debug_struct("Reservation").field("sent", &self.sent).finish_non_exhaustive()
     }
 }
 
@@ -146,39 +150,32 @@ impl Reservation {
         self.sent = false;
     }
 
-    /// The call is over and cost `amount`.
-    pub fn settle(mut self, amount: u64) -> Result<(), LedgerError> {
-        match self.id.take() {
-            Some(id) => self.ledger.settle(id, amount),
-            None => Ok(()),
-        }
+    /// The call is over and cost this much, in millionths.
+    pub fn settle(mut self, actual_micros: u64) -> Result<(), LedgerError> {
+        self.held.take().map_or(Ok(()), |held| held.settle(actual_micros))
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if let (Some(id), false) = (self.id.take(), self.sent) {
+        if let (Some(held), false) = (self.held.take(), self.sent) {
             // A release that fails leaves the worst case counted: the safe side.
-            let _ = self.ledger.release(id);
+            let _ = held.release();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::MemoryLedger;
+    use tenpass_trace::database::Database;
+
+    use super::super::{DatabaseLedger, MemoryLedger};
     use super::*;
 
     struct Broken;
 
     impl Ledger for Broken {
-        fn reserve(&self, _: &Charge) -> Result<Option<i64>, LedgerError> {
-            Err(LedgerError::new("disk on fire"))
-        }
-        fn settle(&self, _: i64, _: u64) -> Result<(), LedgerError> {
-            Err(LedgerError::new("disk on fire"))
-        }
-        fn release(&self, _: i64) -> Result<(), LedgerError> {
+        fn reserve(&self, _: &Charge) -> Result<Option<Box<dyn Held>>, LedgerError> {
             Err(LedgerError::new("disk on fire"))
         }
     }
@@ -187,68 +184,76 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn budget(dollars: f64) -> (Arc<MemoryLedger>, Budget) {
-        let ledger = Arc::new(MemoryLedger::default());
-        (Arc::clone(&ledger), Budget::new(ledger, Caps::new(dollars, 3)))
+    fn noon() -> Zoned {
+        at("2026-03-01T12:00:00+01:00[Europe/Paris]")
+    }
+
+    fn budget(dollars: f64) -> (MemoryLedger, Budget) {
+        let ledger = MemoryLedger::default();
+        (ledger.clone(), Budget::new(Arc::new(ledger), Caps::new(dollars, 3)))
     }
 
     #[test]
     fn the_default_caps_are_one_dollar_and_a_hundred_credits() {
-        assert_eq!(Caps::default(), Caps { micro_dollars: 1_000_000, web_credits: 100 });
-        assert_eq!(Caps::new(1.0, 100), Caps::default());
-        assert_eq!(Caps::new(f64::NAN, 0).micro_dollars, 0);
-        assert_eq!(Caps::new(-1.0, 0).micro_dollars, 0);
+        assert_eq!(Caps::default(), Caps { usd_micros: 1_000_000, web_credit_micros: 100_000_000 });
+        for nothing in [f64::NAN, -1.0, f64::INFINITY] {
+            assert_eq!(Caps::new(nothing, 0).usd_micros, 0);
+        }
     }
 
     #[test]
-    fn settled_reserved_and_kept_amounts_count_and_released_ones_do_not() {
+    fn settled_and_cut_calls_count_and_calls_never_sent_do_not() {
         let (ledger, budget) = budget(0.001);
-        let now = at("2026-03-01T12:00:00+01:00[Europe/Paris]");
-        let sum = || ledger.sum(SpendKind::MicroDollars, now.date());
-        let mut first = budget.reserve(SpendKind::MicroDollars, 600, &now).unwrap();
+        let sum = || ledger.sum(SpendKind::Usd, noon().date());
+        let mut first = budget.reserve(SpendKind::Usd, 600, &noon()).unwrap();
         first.sent();
         first.settle(100).unwrap();
         assert_eq!(sum(), 100);
-        drop(budget.reserve(SpendKind::MicroDollars, 900, &now).unwrap());
+        drop(budget.reserve(SpendKind::Usd, 900, &noon()).unwrap());
         assert_eq!(sum(), 100, "never sent");
-        let mut cut = budget.reserve(SpendKind::MicroDollars, 500, &now).unwrap();
+        let mut cut = budget.reserve(SpendKind::Usd, 500, &noon()).unwrap();
         cut.sent();
         drop(cut);
         assert_eq!(sum(), 600, "sent and cut: the worst case stays");
-        let error = budget.reserve(SpendKind::MicroDollars, 401, &now).unwrap_err();
-        assert_eq!(error, SpendError::Cap { kind: SpendKind::MicroDollars, amount: 401, cap: 1000 });
-        let told = error.for_model("claude");
-        assert!(told.contains("unavailable now") && !told.contains("cap") && !told.contains("1000"), "{told}");
-        let mut refused = budget.reserve(SpendKind::MicroDollars, 400, &now).unwrap();
+        let mut refused = budget.reserve(SpendKind::Usd, 400, &noon()).unwrap();
         refused.sent();
         refused.refused();
         drop(refused);
         assert_eq!(sum(), 600);
+        let error = budget.reserve(SpendKind::Usd, 401, &noon()).unwrap_err();
+        assert_eq!(error.to_string(), "the daily cap of 0.001 USD leaves no room for 0.000401 more");
+        let told = error.for_model("claude");
+        assert!(told.contains("unavailable now") && !told.contains("cap") && !told.contains("0.0"), "{told}");
     }
 
     #[test]
     fn a_new_day_in_the_users_zone_has_a_new_allowance_and_a_clock_set_back_has_none() {
-        let (_ledger, budget) = budget(1.0);
-        let spend = |time: &str| {
-            let mut held = budget.reserve(SpendKind::WebCredits, 3, &at(time))?;
-            held.sent();
-            Ok::<_, SpendError>(())
-        };
-        // 23:30 in New York is already the next day in Paris.
-        spend("2026-03-01T23:30:00-05:00[America/New_York]").unwrap();
-        spend("2026-03-01T23:40:00-05:00[America/New_York]").unwrap_err();
-        spend("2026-03-02T00:01:00-05:00[America/New_York]").unwrap();
-        spend("2026-03-01T12:00:00-05:00[America/New_York]").unwrap_err();
-        spend("2026-02-01T12:00:00-05:00[America/New_York]").unwrap_err();
+        let database = Arc::new(Database::in_memory().unwrap());
+        let ledgers: [Arc<dyn Ledger>; 2] =
+            [Arc::new(MemoryLedger::default()), Arc::new(DatabaseLedger::new(database))];
+        for ledger in ledgers {
+            let budget = Budget::new(ledger, Caps::new(1.0, 3));
+            let spend = |time: &str| {
+                let mut held = budget.reserve(SpendKind::WebCredits, 3_000_000, &at(time))?;
+                held.sent();
+                Ok::<_, SpendError>(())
+            };
+            // 23:30 in New York is already the next day in Paris.
+            spend("2026-03-01T23:30:00-05:00[America/New_York]").unwrap();
+            spend("2026-03-01T23:40:00-05:00[America/New_York]").unwrap_err();
+            spend("2026-03-02T00:01:00-05:00[America/New_York]").unwrap();
+            spend("2026-03-01T12:00:00-05:00[America/New_York]").unwrap_err();
+            spend("2026-02-01T12:00:00-05:00[America/New_York]").unwrap_err();
+        }
     }
 
     #[test]
     fn an_unreadable_ledger_refuses_unless_told_otherwise() {
-        let now = at("2026-03-01T12:00:00+00:00[UTC]");
         let closed = Budget::new(Arc::new(Broken), Caps::default());
-        assert!(matches!(closed.reserve(SpendKind::WebCredits, 1, &now), Err(SpendError::Ledger(_))));
+        let error = closed.reserve(SpendKind::WebCredits, 1, &noon()).unwrap_err();
+        assert!(matches!(error, SpendError::Ledger(_)) && !error.for_model("x").contains("fire"));
         let open = closed.when_unreadable(WhenUnreadable::Allow);
-        let mut held = open.reserve(SpendKind::WebCredits, 1, &now).unwrap();
+        let mut held = open.reserve(SpendKind::WebCredits, 1, &noon()).unwrap();
         held.sent();
         held.settle(1).unwrap();
     }
@@ -256,20 +261,18 @@ mod tests {
     #[test]
     fn parallel_calls_together_never_pass_the_cap() {
         let (ledger, budget) = budget(0.001);
-        let now = at("2026-03-01T12:00:00+00:00[UTC]");
-        let kept = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..16)
-                .map(|_| {
-                    scope.spawn(|| {
-                        let tries = (0..10).map(|_| budget.reserve(SpendKind::MicroDollars, 90, &now));
-                        let held: Vec<_> = tries.flatten().collect();
-                        held.into_iter().map(|mut one| one.sent()).count()
-                    })
-                })
-                .collect();
-            workers.into_iter().map(|worker| worker.join().unwrap()).sum::<usize>()
+        std::thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(|| {
+                    for _ in 0..10 {
+                        if let Ok(mut held) = budget.reserve(SpendKind::Usd, 90, &noon()) {
+                            held.sent();
+                        }
+                        assert!(ledger.sum(SpendKind::Usd, noon().date()) <= 1000);
+                    }
+                });
+            }
         });
-        assert_eq!(kept, 11, "floor(1000 / 90)");
-        assert_eq!(ledger.sum(SpendKind::MicroDollars, now.date()), 990);
+        assert_eq!(ledger.sum(SpendKind::Usd, noon().date()), 11 * 90, "floor(1000 / 90)");
     }
 }

@@ -1,33 +1,34 @@
 //! A ledger that lives as long as the process: for benches and tests.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::civil::Date;
+use tenpass_trace::database::SpendKind;
 
-use super::{Charge, Ledger, LedgerError, SpendKind};
+use super::{Charge, Held, Ledger, LedgerError};
 
-/// See the module. Real conversations use the database's ledger, which survives a restart.
-#[derive(Debug, Default)]
+/// See the module. Real conversations use [`super::DatabaseLedger`], which survives a restart.
+#[derive(Debug, Clone, Default)]
 pub struct MemoryLedger {
-    entries: Mutex<Entries>,
+    entries: Arc<Mutex<Entries>>,
 }
 
 #[derive(Debug, Default)]
 struct Entries {
-    last_id: i64,
-    open: BTreeMap<i64, Entry>,
+    last_id: u64,
+    all: BTreeMap<u64, Entry>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     kind: SpendKind,
     day: Date,
-    amount: u64,
+    micros: u64,
 }
 
 impl MemoryLedger {
-    /// What `day` has cost so far, reservations included.
+    /// What `day` has cost so far in millionths, reservations included.
     pub fn sum(&self, kind: SpendKind, day: Date) -> u64 {
         self.lock().sum(kind, day)
     }
@@ -39,34 +40,40 @@ impl MemoryLedger {
 
 impl Entries {
     fn sum(&self, kind: SpendKind, day: Date) -> u64 {
-        let entries = self.open.values().filter(|entry| entry.kind == kind && entry.day == day);
-        entries.fold(0, |sum, entry| sum.saturating_add(entry.amount))
+        let entries = self.all.values().filter(|entry| entry.kind == kind && entry.day == day);
+        entries.fold(0, |sum, entry| sum.saturating_add(entry.micros))
     }
 }
 
+struct Open {
+    ledger: MemoryLedger,
+    id: u64,
+}
+
 impl Ledger for MemoryLedger {
-    fn reserve(&self, charge: &Charge) -> Result<Option<i64>, LedgerError> {
+    fn reserve(&self, charge: &Charge) -> Result<Option<Box<dyn Held>>, LedgerError> {
         let mut entries = self.lock();
-        let latest = entries.open.values().filter(|entry| entry.kind == charge.kind).map(|entry| entry.day).max();
-        let day = latest.map_or(charge.day, |latest| latest.max(charge.day));
-        if entries.sum(charge.kind, day).saturating_add(charge.amount) > charge.cap {
+        let day = entries.all.values().map(|entry| entry.day).max().map_or(charge.day, |latest| latest.max(charge.day));
+        if entries.sum(charge.kind, day).saturating_add(charge.amount_micros) > charge.cap_micros {
             return Ok(None);
         }
         entries.last_id += 1;
         let id = entries.last_id;
-        entries.open.insert(id, Entry { kind: charge.kind, day, amount: charge.amount });
-        Ok(Some(id))
+        entries.all.insert(id, Entry { kind: charge.kind, day, micros: charge.amount_micros });
+        drop(entries);
+        Ok(Some(Box::new(Open { ledger: self.clone(), id })))
     }
+}
 
-    fn settle(&self, id: i64, amount: u64) -> Result<(), LedgerError> {
-        let mut entries = self.lock();
-        let entry = entries.open.get_mut(&id).ok_or_else(|| LedgerError::new(format!("there is no entry {id}")))?;
-        entry.amount = amount;
+impl Held for Open {
+    fn settle(self: Box<Self>, actual_micros: u64) -> Result<(), LedgerError> {
+        if let Some(entry) = self.ledger.lock().all.get_mut(&self.id) {
+            entry.micros = actual_micros;
+        }
         Ok(())
     }
 
-    fn release(&self, id: i64) -> Result<(), LedgerError> {
-        self.lock().open.remove(&id);
-        Ok(())
+    fn release(self: Box<Self>) -> Result<(), LedgerError> {
+        self.settle(0)
     }
 }

@@ -10,9 +10,12 @@
 //! the documented, explicit alternative.
 
 mod budget;
+mod database;
 mod ledger;
 mod memory;
 
 pub use budget::{Budget, Caps, Reservation, SpendError, WhenUnreadable};
-pub use ledger::{Charge, Ledger, LedgerError, SpendKind};
+pub use database::DatabaseLedger;
+pub use ledger::{Charge, Held, Ledger, LedgerError};
 pub use memory::MemoryLedger;
+pub use tenpass_trace::database::SpendKind;

@@ -11,6 +11,13 @@ pub(super) fn instant_text(at: Timestamp) -> String {
     format!("{at:.3}")
 }
 
+/// An instant from the text of column `index`.
+pub(super) fn from_instant(index: usize, text: &str) -> rusqlite::Result<Timestamp> {
+    text.parse().map_err(|error: jiff::Error| {
+        rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
+    })
+}
+
 /// A value as JSON text.
 pub(super) fn json_text<T: Serialize>(value: &T) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
@@ -40,6 +47,11 @@ pub(super) fn from_variant<T: DeserializeOwned>(index: usize, name: String) -> r
 /// A count as SQLite stores it; what does not fit is cut to the largest integer.
 pub(super) fn integer(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// A count from a column that is never negative.
+pub(super) fn count(value: i64) -> u64 {
+    u64::try_from(value).unwrap_or(0)
 }
 
 /// A `LIMIT`.

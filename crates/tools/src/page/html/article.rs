@@ -7,8 +7,12 @@ use super::tame::tame;
 
 /// An article shorter than this is compared with the whole page, in characters.
 const SHORT_ARTICLE: usize = 600;
+/// A page is a list of links when they hold more than this share of its text, in percent.
+const LINK_PERCENT: usize = 40;
 /// Most links that are listed of a page without an article.
 const MAX_LINKS: usize = 20;
+/// Most links that are looked at.
+const MAX_SCANNED_LINKS: usize = 2_000;
 
 /// What a person would read on a page.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -33,8 +37,9 @@ pub(crate) fn read(html: &str, url: &Url) -> Readable {
     let Ok(mut page) = Readability::new(tamed, Some(url.as_str()), Some(config)) else { return Readable::default() };
     let whole = page.doc.body().map(|body| tidy(&body.formatted_text())).unwrap_or_default();
     let title = one_line(&page.get_article_title(), 200);
-    let links = links(&page, url);
-    let Ok(article) = page.parse() else {
+    let (links, linked) = links(&page, url);
+    let is_list = linked * 100 > whole.chars().count() * LINK_PERCENT;
+    let Some(article) = page.parse().ok().filter(|_| !is_list) else {
         return Readable { title, byline: None, text: whole, links };
     };
     let text = tidy(&article.text_content);
@@ -47,24 +52,24 @@ pub(crate) fn read(html: &str, url: &Url) -> Readable {
     Readable { title, byline, text, links: Vec::new() }
 }
 
-fn links(page: &Readability, url: &Url) -> Vec<String> {
+/// The first links of the page, and how many characters of its text are links.
+fn links(page: &Readability, url: &Url) -> (Vec<String>, usize) {
     let mut found: Vec<String> = Vec::new();
-    for link in page.doc.select("a[href]").iter().take(40 * MAX_LINKS) {
+    let mut linked = 0;
+    for link in page.doc.select("a[href]").iter().take(MAX_SCANNED_LINKS) {
         let label = one_line(&link.text(), 80);
-        let Some(target) = link.attr("href").and_then(|href| url.join(&href).ok()) else { continue };
-        let same_page = target.fragment().is_some() && target.as_str().split('#').next() == Some(url.as_str());
-        if label.is_empty() || same_page || !matches!(target.scheme(), "http" | "https") {
+        linked += label.chars().count();
+        if found.len() == MAX_LINKS || label.is_empty() {
             continue;
         }
+        let Some(target) = link.attr("href").and_then(|href| url.join(&href).ok()) else { continue };
+        let same_page = target.fragment().is_some() && target.as_str().split('#').next() == Some(url.as_str());
         let line = format!("{label}: {target}");
-        if !found.contains(&line) {
+        if !same_page && matches!(target.scheme(), "http" | "https") && !found.contains(&line) {
             found.push(line);
         }
-        if found.len() == MAX_LINKS {
-            break;
-        }
     }
-    found
+    (found, linked)
 }
 
 fn one_line(text: &str, limit: usize) -> String {
@@ -133,7 +138,6 @@ mod tests {
 
     #[test]
     fn documents_made_to_hurt_are_read_in_time() {
-        let started = std::time::Instant::now();
         let megabyte = 1 << 20;
         let bombs = [
             "<div>".repeat(megabyte / 5),
@@ -154,9 +158,9 @@ mod tests {
             let start = bomb[..bomb.floor_char_boundary(20)].to_owned();
             let before = std::time::Instant::now();
             read(&bomb, &url());
-            assert!(before.elapsed().as_secs() < 60, "{start}");
+            // Quadratic work on a megabyte takes minutes.
+            assert!(before.elapsed().as_secs() < 20, "{start}");
         }
-        assert!(started.elapsed().as_secs() < 300);
     }
 
     #[test]

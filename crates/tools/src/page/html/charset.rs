@@ -44,8 +44,8 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
 fn guess(bytes: &[u8]) -> &'static Encoding {
     match std::str::from_utf8(bytes) {
         Ok(_) => UTF_8,
-        // A body that was cut inside a character.
-        Err(error) if error.error_len().is_none() => UTF_8,
+        // A body that was cut inside a character, if it had others that are UTF-8.
+        Err(error) if error.error_len().is_none() && !bytes[..error.valid_up_to()].is_ascii() => UTF_8,
         Err(_) => WINDOWS_1252,
     }
 }
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(decode(b"<meta content='text/html; charset = KOI8-R'>\xc1", None).chars().last(), Some('а'));
         assert_eq!(decode(b"\xff\xfea\0", Some("utf-8")), "a", "the mark wins");
         assert_eq!(decode(b"<meta charset=utf-16>\xc3\xa9", None), "<meta charset=utf-16>é");
-        assert_eq!(decode(&"é".as_bytes()[..1], None), "\u{fffd}");
+        assert_eq!(decode(&"éé".as_bytes()[..3], None), "é\u{fffd}", "cut inside a character");
         assert_eq!(decode(b"charset charset=nonsense x", None), "charset charset=nonsense x");
     }
 }

@@ -1,0 +1,148 @@
+//! Forges, registries and tools of programmers.
+
+use super::super::rule::Part::{Any, Text};
+use super::super::rule::alphabet::{ALNUM, HEX, LOWER, URL};
+use super::{Rule, token};
+
+pub(super) const RULES: &[Rule] = &[
+    token(
+        "github-token",
+        "GitHub tokens: personal, OAuth, user, server, refresh",
+        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
+        r"(gh[pousr]_[A-Za-z0-9]{30,})",
+        &[Text("gh"), Text("p_"), Any(ALNUM, 36)],
+    ),
+    token(
+        "github-fine-grained",
+        "GitHub fine-grained tokens",
+        &["github_pat_"],
+        r"(github_pat_[A-Za-z0-9_]{30,})",
+        &[Text("github"), Text("_pat_"), Any(ALNUM, 22), Text("_"), Any(ALNUM, 59)],
+    ),
+    token(
+        "gitlab-token",
+        "GitLab tokens: personal, deploy, runner, trigger, job and others",
+        &["gl", "GR1348941"],
+        r"(gl(?:pat|dt|rt|rtr|cbt|ptt|ft|ffct|imt|agent|soat|oas|wt)-[A-Za-z0-9_.-]{18,}|GR1348941[A-Za-z0-9_-]{18,})",
+        &[Text("gl"), Text("pat-"), Any(URL, 20)],
+    ),
+    token(
+        "bitbucket-token",
+        "Bitbucket app passwords and Atlassian API tokens",
+        &["ATBB", "ATATT3", "ATCTT3"],
+        r"(ATBB[A-Za-z0-9]{24,}|AT[AC]TT3[A-Za-z0-9_=-]{60,})",
+        &[Text("ATA"), Text("TT3"), Any(URL, 180)],
+    ),
+    token(
+        "npm-token",
+        "npm tokens",
+        &["npm_"],
+        r"(npm_[A-Za-z0-9]{30,})",
+        &[Text("np"), Text("m_"), Any(ALNUM, 36)],
+    ),
+    token(
+        "pypi-token",
+        "PyPI tokens",
+        &["pypi-"],
+        r"(pypi-[A-Za-z0-9_-]{50,})",
+        &[Text("py"), Text("pi-"), Text("AgEI"), Any(URL, 150)],
+    ),
+    token(
+        "rubygems-key",
+        "RubyGems API keys",
+        &["rubygems_"],
+        r"(rubygems_[a-f0-9]{40,})",
+        &[Text("ruby"), Text("gems_"), Any(HEX, 48)],
+    ),
+    token(
+        "crates-io-token",
+        "crates.io tokens",
+        &["cio"],
+        r"(cio[A-Za-z0-9]{32})(?:$|[^A-Za-z0-9])",
+        &[Text("ci"), Text("o"), Any(ALNUM, 32)],
+    ),
+    token(
+        "nuget-key",
+        "NuGet API keys",
+        &["oy2"],
+        r"(oy2[a-z0-9]{43})(?:$|[^A-Za-z0-9])",
+        &[Text("oy"), Text("2"), Any(LOWER, 43)],
+    ),
+    token(
+        "clojars-token",
+        "Clojars tokens",
+        &["CLOJARS_"],
+        r"(CLOJARS_[A-Za-z0-9]{50,})",
+        &[Text("CLO"), Text("JARS_"), Any(LOWER, 60)],
+    ),
+    token(
+        "docker-token",
+        "Docker access tokens",
+        &["dckr_pat_", "dckr_oat_"],
+        r"(dckr_[po]at_[A-Za-z0-9_-]{20,})",
+        &[Text("dckr"), Text("_pat_"), Any(URL, 27)],
+    ),
+    token(
+        "artifactory-key",
+        "Artifactory API keys and reference tokens",
+        &["AKCp", "cmVmdGtu"],
+        r"(AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{50,})",
+        &[Text("AK"), Text("Cp"), Any(ALNUM, 69)],
+    ),
+    token(
+        "sourcegraph-token",
+        "Sourcegraph tokens",
+        &["sgp_"],
+        r"(sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40})",
+        &[Text("sg"), Text("p_"), Any(HEX, 40)],
+    ),
+    token(
+        "postman-key",
+        "Postman keys",
+        &["PMAK-"],
+        r"(PMAK-[a-f0-9]{24}-[a-f0-9]{30,})",
+        &[Text("PM"), Text("AK-"), Any(HEX, 24), Text("-"), Any(HEX, 34)],
+    ),
+    token(
+        "prefect-key",
+        "Prefect API keys",
+        &["pnu_", "pnb_"],
+        r"(pn[ub]_[A-Za-z0-9]{36,})",
+        &[Text("pn"), Text("u_"), Any(LOWER, 36)],
+    ),
+    token(
+        "readme-key",
+        "ReadMe API keys",
+        &["rdme_"],
+        r"(rdme_[a-z0-9]{60,})",
+        &[Text("rd"), Text("me_"), Any(LOWER, 70)],
+    ),
+    token(
+        "infracost-key",
+        "Infracost API keys",
+        &["ico-"],
+        r"(ico-[A-Za-z0-9]{32})(?:$|[^A-Za-z0-9])",
+        &[Text("ic"), Text("o-"), Any(ALNUM, 32)],
+    ),
+    token(
+        "onepassword-token",
+        "1Password service account tokens and secret keys",
+        &["ops_eyJ", "A3-"],
+        r"(ops_eyJ[A-Za-z0-9+/=_-]{60,}|A3-[A-Z0-9]{6}-[A-Z0-9]{6,11}-[A-Z0-9]{5}(?:-[A-Z0-9]{5}){2,3})",
+        &[Text("ops"), Text("_eyJ"), Any(ALNUM, 250)],
+    ),
+    token(
+        "linear-key",
+        "Linear API and OAuth keys",
+        &["lin_api_", "lin_oauth_"],
+        r"(lin_(?:api|oauth)_[A-Za-z0-9]{32,})",
+        &[Text("lin"), Text("_api_"), Any(ALNUM, 40)],
+    ),
+    token(
+        "figma-token",
+        "Figma tokens",
+        &["figd_", "figo_", "figu_"],
+        r"(fig[dou]r?_[A-Za-z0-9_-]{30,})",
+        &[Text("fi"), Text("gd_"), Any(URL, 40)],
+    ),
+];
