@@ -137,6 +137,10 @@ pub(crate) enum Journal {
         #[command(flatten)]
         format: TextOrJson,
     },
+    /// Put both journals aside and begin new ones: for a key that was lost, or a loss that was looked into
+    #[command(after_help = "Nothing is deleted: the old files get the time in their names.\n\n\
+                            Example:\n  tenpass journal set-aside")]
+    SetAside,
     /// Print the intentions, oldest first
     #[command(after_help = "Example:\n  tenpass journal show --limit 50")]
     Show {

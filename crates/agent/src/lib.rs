@@ -17,6 +17,7 @@
 //! - [`tool`]: what a tool is to the loop; [`interaction`]: who is asked, what is kept, what time it is.
 
 pub mod arguments;
+pub mod claims;
 pub mod describe;
 pub mod feedback;
 pub mod interaction;
@@ -26,11 +27,15 @@ pub mod memo;
 pub mod narration;
 pub mod policy;
 pub mod prompt;
+pub mod run;
 pub mod select;
 pub mod session;
 mod strategy;
 pub mod structure;
+#[doc(hidden)]
+pub mod testing;
 pub mod tool;
+pub mod turn;
 pub mod untrusted;
 pub mod watchdog;
 mod words;

@@ -4,8 +4,14 @@
 //! them is what chat, serve and the rounds bench inject into the loop. The loop owns policy,
 //! confirmation and journals; nothing here decides whether a call may run.
 
+// assistant: waits for trace::mask
+pub mod cleanup;
 pub mod documents;
 pub mod files;
+pub mod memory;
 pub mod page;
+pub mod providers;
+pub mod recall;
 pub mod spend;
+pub mod system;
 pub mod web;

@@ -7,6 +7,7 @@
 pub mod database;
 mod failure;
 pub mod journal;
+pub mod mask;
 mod message;
 pub mod record;
 mod tool;

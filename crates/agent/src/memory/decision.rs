@@ -3,11 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tenpass_trace::mask::mask;
 use uuid::Uuid;
 
 use super::clean::{MAX_ENTRY_CHARACTERS, clean};
 use super::entry::normalised;
-use super::grounding::foreign_words;
+use super::grounding::{foreign_words, is_related};
 use super::{Document, Section};
 
 /// A decision as a model emits it; nothing in it has been checked.
@@ -131,6 +132,9 @@ pub enum Refusal {
     /// Special tokens or role headers of a chat template.
     #[error("the entry holds tokens of a chat template")]
     Tokens,
+    /// A password, a key, a token: it would go to every model from now on (K46).
+    #[error("the entry holds a secret")]
+    Secret,
     /// It is already there.
     #[error("already kept in {section}: {text:?}")]
     Duplicate {
@@ -150,6 +154,12 @@ pub enum Refusal {
     NotFromUser {
         /// Words that are not the user's.
         words: Vec<String>,
+    },
+    /// The entry to replace is about something else.
+    #[error("what it would replace is about something else: {text:?}")]
+    Unrelated {
+        /// The entry that stays.
+        text: String,
     },
     /// A key with a value instead of a sentence (K64).
     #[error("{reason}")]
@@ -172,16 +182,17 @@ impl Refusal {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::NotWanted => String::new(),
+            Self::NotWanted | Self::FailureNoted { .. } => String::new(),
             Self::UnknownSection { .. } => format!("use one of: {}", Section::names()),
             Self::Empty | Self::SeveralLines | Self::Marker | Self::Tokens => "write one plain sentence".to_owned(),
             Self::TooLong { .. } => "shorten it to one sentence".to_owned(),
+            Self::Secret => "leave the secret out; a password manager is the place for it".to_owned(),
             Self::Duplicate { .. } => "nothing needs to be done".to_owned(),
             Self::UnknownContradiction { .. } => "name an entry that exists, or none".to_owned(),
             Self::NotFromUser { .. } => "use the user's own words, in the user's language".to_owned(),
+            Self::Unrelated { .. } => "write it as a new entry".to_owned(),
             Self::KeyValue { .. } => "write a full sentence".to_owned(),
             Self::Tainted => "the user can ask again in a new message".to_owned(),
-            Self::FailureNoted { .. } => String::new(),
         }
     }
 }
@@ -195,6 +206,10 @@ pub fn validate(decision: &Decision, document: &Document, source: Source<'_>) ->
         return Err(Refusal::UnknownSection { value: decision.section.chars().take(40).collect() });
     };
     let entry = clean(&decision.entry)?;
+    // A text that was masked on its way here tells as little as the secret should.
+    if !mask(&entry).found.is_empty() || entry.contains("[secret:") {
+        return Err(Refusal::Secret);
+    }
     let contradicts = contradicted(decision.contradicts.as_deref(), document)?;
     let wanted = normalised(&entry);
     let duplicate = document.entries().iter().find(|known| {
@@ -205,10 +220,15 @@ pub fn validate(decision: &Decision, document: &Document, source: Source<'_>) ->
     if let Some(known) = duplicate {
         return Err(Refusal::Duplicate { section: known.section, text: known.text.chars().take(200).collect() });
     }
-    if let Source::Thread(texts) = source
-        && let Some(words) = foreign_words(&entry, texts)
-    {
-        return Err(Refusal::NotFromUser { words });
+    if let Source::Thread(texts) = source {
+        if let Some(words) = foreign_words(&entry, texts) {
+            return Err(Refusal::NotFromUser { words });
+        }
+        let old = contradicts.and_then(|id| document.get(id));
+        let is_about = |text: &str| is_related(text, &entry) || texts.iter().any(|said| is_related(text, said));
+        if let Some(old) = old.filter(|old| !is_about(&old.text)) {
+            return Err(Refusal::Unrelated { text: old.text.chars().take(200).collect() });
+        }
     }
     Ok(Checked { section, entry, contradicts })
 }

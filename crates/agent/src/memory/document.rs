@@ -246,13 +246,12 @@ impl Document {
             let id = std::iter::repeat_with(&mut *new_id).take(8).find(|id| taken.insert(*id));
             let Some(id) = id else { continue };
             let mark = entry::id_mark(id);
-            match entry.comment {
-                Some(place) => self.text.replace_range(place, &mark),
-                None => {
-                    let raw = &self.text[entry.span.clone()];
-                    let end = entry.span.start + raw.trim_end_matches(['\n', '\r']).len();
-                    self.text.insert_str(end, &format!(" {mark}"));
-                }
+            if let Some(place) = entry.comment {
+                self.text.replace_range(place, &mark);
+            } else {
+                let raw = &self.text[entry.span.clone()];
+                let end = entry.span.start + raw.trim_end_matches(['\n', '\r']).len();
+                self.text.insert_str(end, &format!(" {mark}"));
             }
         }
         self.layout = Layout::of(&self.text);

@@ -5,34 +5,43 @@ use std::ops::Range;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use super::Section;
 use crate::words::fold;
 
+/// Bytes of an id comment after its opening.
+const MAX_ID_COMMENT: usize = 80;
+
 /// One entry as it stands in the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The section it stands in.
     pub section: Section,
     /// Its id; `None` when the user wrote the line by hand, until the next write gives it one.
-    #[serde(serialize_with = "id_as_text")]
     pub id: Option<Uuid>,
     /// When it was written; `None` when the line has no time.
     pub at: Option<Timestamp>,
     /// The text, without time and id; lines that the user wrapped are joined.
     pub text: String,
     /// Its bytes in the file, the last line's ending included.
-    #[serde(skip)]
     pub(super) span: Range<usize>,
     /// The bytes of its id comment.
-    #[serde(skip)]
     pub(super) comment: Option<Range<usize>>,
 }
 
-fn id_as_text<S: Serializer>(id: &Option<Uuid>, serializer: S) -> Result<S::Ok, S::Error> {
-    id.map(|id| id.to_string()).serialize(serializer)
+impl Serialize for Entry {
+    /// `{"section","id","at","text"}`: what the file says, for `memory show`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entry = serializer.serialize_struct("Entry", 4)?;
+        entry.serialize_field("section", &self.section)?;
+        entry.serialize_field("id", &self.id.map(|id| id.to_string()))?;
+        entry.serialize_field("at", &self.at)?;
+        entry.serialize_field("text", &self.text)?;
+        entry.end()
+    }
 }
 
 impl Entry {
@@ -99,7 +108,10 @@ pub(super) fn id_comment(raw: &str) -> Option<(Range<usize>, Uuid)> {
     let mut end = raw.len();
     while let Some(start) = raw[..end].rfind("<!--") {
         let inside = &raw[start + 4..];
-        if let Some(length) = inside.find("-->")
+        // An id and the blanks around it are short: looking no further keeps this linear.
+        let near = inside.len().min(MAX_ID_COMMENT);
+        let length = inside.as_bytes()[..near].windows(3).position(|window| window == b"-->");
+        if let Some(length) = length
             && let Some(id) = inside[..length].trim().strip_prefix("id:")
             && let Ok(id) = Uuid::parse_str(id.trim())
         {

@@ -7,8 +7,8 @@
 //! - every word with a digit in it (an account, a date, an address) is the user's, exactly.
 //!
 //! Two words are the same when their stems are, or when they share their first five letters (the
-//! first four when one is the beginning of the other): "préfère" meets "préférer", "meeting" meets
-//! "meetings". A translation does not pass: entries are written in the user's own words.
+//! first four when one is the beginning of the other) and those are three fifths of the longer one:
+//! "allergie" meets "allergique", "transfer" does not meet "transport". A translation does not pass: entries are written in the user's own words.
 
 use std::collections::HashSet;
 
@@ -102,6 +102,13 @@ pub(super) fn foreign_words(entry: &str, user_texts: &[&str]) -> Option<Vec<Stri
     (foreign.len() > allowed || !has_own).then_some(foreign)
 }
 
+/// True when two texts have a content word in common: an entry may only replace one about the same
+/// thing.
+pub(super) fn is_related(left: &str, right: &str) -> bool {
+    let right: HashSet<String> = content(right).into_iter().chain(tokens_with_digits(right)).collect();
+    content(left).into_iter().chain(tokens_with_digits(left)).any(|word| is_known(&word, &right))
+}
+
 /// How much of the shorter of two texts stands in the other: shared distinct content words over the
 /// smaller number of them, 0 to 1 (the overlap of R8).
 pub fn overlap(left: &str, right: &str) -> f64 {
@@ -141,7 +148,8 @@ fn is_known(word: &str, words: &HashSet<String>) -> bool {
 fn is_same(left: &str, right: &str) -> bool {
     let shared = left.chars().zip(right.chars()).take_while(|(a, b)| a == b).count();
     let (left, right) = (left.chars().count(), right.chars().count());
-    shared >= 5 || (shared >= 4 && shared == left.min(right))
+    let is_beginning = shared == left.min(right);
+    (shared >= 5 || (shared >= 4 && is_beginning)) && shared * 5 >= left.max(right) * 3
 }
 
 #[cfg(test)]
@@ -195,10 +203,27 @@ mod tests {
     }
 
     #[test]
+    fn forms_of_a_word_are_the_same_and_neighbours_are_not() {
+        for (left, right) in [("allergie", "allergique"), ("préfère", "préférer"), ("meetings", "meeting")] {
+            assert!(overlap(left, right) > 0.0, "{left} {right}");
+        }
+        for (left, right) in [("transfer", "transport"), ("port", "portugal"), ("contrat", "contraire")] {
+            assert!(overlap(left, right) < 0.1, "{left} {right}");
+        }
+    }
+
+    #[test]
     fn numbers_are_exact() {
         assert!(grounded("Le code du portail est 4512", &["retiens que le code du portail est 4512"]));
         assert!(!grounded("Le code du portail est 4513", &["retiens que le code du portail est 4512"]));
         assert!(grounded("4512", &["the code is 4512"]));
+    }
+
+    #[test]
+    fn reporting_words_relate_nothing() {
+        assert!(is_related("User lives in Lyon", "I no longer live in Paris"));
+        assert!(!is_related("User likes nuts", "The user likes tea"));
+        assert!(is_related("code 4512", "4512 is wrong"));
     }
 
     #[test]

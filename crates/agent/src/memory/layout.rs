@@ -40,13 +40,14 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
 impl Layout {
     pub(super) fn of(text: &str) -> Self {
         let marker = lines(text).find(|(_, line)| line.trim_start_matches('\u{feff}').trim_end() == MARKER);
-        let (portrait_end, has_marker, body) = match marker {
-            Some((place, _)) => (place.start, true, place.end),
-            None => {
+        let has_marker = marker.is_some();
+        let (portrait_end, body) = marker.map_or_else(
+            || {
                 let end = lost_marker(text);
-                (end, false, end)
-            }
-        };
+                (end, end)
+            },
+            |(place, _)| (place.start, place.end),
+        );
         let mut layout = Self { portrait_end, has_marker, extents: Vec::new(), entries: Vec::new() };
         layout.read_body(text, body);
         layout.forget_repeated_ids();
@@ -56,43 +57,41 @@ impl Layout {
     fn read_body(&mut self, text: &str, body: usize) {
         let mut comments = Comments::new(text);
         let mut current: Option<Section> = None;
-        let mut open_entry = false;
+        let mut open: Option<(Section, Range<usize>)> = None;
         for (place, line) in lines(&text[body..]) {
             let place = place.start + body..place.end + body;
-            let in_comment = comments.contains(line, place.end);
-            if in_comment {
-                open_entry = false;
-            } else if let Some((level, title)) = heading(line)
-                && (level <= 2 || Section::from_title(title).is_some())
-            {
-                current = Section::from_title(title);
-                open_entry = false;
-                if let Some(section) = current {
-                    self.extents.push(Extent { section, last_end: place.end, ends_in_entry: false });
-                }
-                continue;
-            } else if let Some(section) = current
-                && is_item(line)
-            {
-                self.entries.push(Entry::read(section, text, place.clone()));
-                open_entry = true;
-            } else if open_entry
+            let is_comment = comments.contains(line, place.end);
+            if let Some((_, span)) = open.as_mut()
+                && !is_comment
                 && is_continuation(line)
-                && let Some(entry) = self.entries.last_mut()
+                && !is_section_heading(line)
             {
-                *entry = Entry::read(entry.section, text, entry.span.start..place.end);
+                span.end = place.end;
             } else {
-                open_entry = false;
+                self.close(text, open.take());
+                if !is_comment && is_section_heading(line) {
+                    current = heading(line).and_then(|(_, title)| Section::from_title(title));
+                    if let Some(section) = current {
+                        self.extents.push(Extent { section, last_end: place.end, ends_in_entry: false });
+                    }
+                    continue;
+                }
+                open = current.filter(|_| !is_comment && is_item(line)).map(|section| (section, place.clone()));
             }
             if current.is_some()
                 && !line.trim().is_empty()
                 && let Some(extent) = self.extents.last_mut()
             {
                 extent.last_end = place.end;
-                extent.ends_in_entry = open_entry;
+                extent.ends_in_entry = open.is_some();
             }
         }
-        self.entries.retain(|entry| !entry.text.is_empty());
+        self.close(text, open);
+    }
+
+    fn close(&mut self, text: &str, open: Option<(Section, Range<usize>)>) {
+        let entry = open.map(|(section, span)| Entry::read(section, text, span));
+        self.entries.extend(entry.filter(|entry| !entry.text.is_empty()));
     }
 
     /// A line copied by hand has its original's id: only the first keeps it.
@@ -120,6 +119,12 @@ fn lost_marker(text: &str) -> usize {
         }
     }
     text.len()
+}
+
+/// True for a heading that begins a section or ends one: a known title, or a foreign one of the
+/// sections' level or above.
+fn is_section_heading(line: &str) -> bool {
+    heading(line).is_some_and(|(level, title)| level <= 2 || Section::from_title(title).is_some())
 }
 
 /// Level and title of a heading line.

@@ -66,37 +66,31 @@ pub fn without_key_value(decision: Decision, user_text: &str) -> Decision {
     Decision { entry, ..decision }
 }
 
+/// Folded words that point to a section, in this order.
+const POINTERS: &[(Section, &[&str])] = &[
+    (
+        Section::Anomalies,
+        &[
+            "error", "errors", "bug", "bugs", "crash", "crashes", "crashed", "broken", "fails", "failed", "erreur",
+            "erreurs", "panne", "plante",
+        ],
+    ),
+    (
+        Section::Decisions,
+        &[
+            "decided", "decide", "chose", "chosen", "agreed", "decision", "choisi", "choisis", "tranche", "valide",
+            "retenu",
+        ],
+    ),
+    (Section::OpenThreads, &["todo", "pending", "unfinished", "waiting", "remains", "reste", "attente", "inacheve"]),
+];
+
 /// The section that a sentence's words point to; preferences and facts are patterns.
 fn section_of(sentence: &str) -> Section {
     let folded = fold(sentence);
-    let mut words = folded.split(|character: char| !character.is_alphanumeric());
-    let mut has = |list: &[&str]| words.clone().any(|word| list.contains(&word)) && words.next().is_some();
-    if has(&[
-        "error", "errors", "bug", "bugs", "crash", "crashes", "broken", "fails", "erreur", "erreurs", "panne",
-        "plante", "marche",
-    ]) {
-        Section::Anomalies
-    } else if has(&[
-        "decided", "decide", "chose", "chosen", "choose", "agreed", "decision", "choisi", "choisis", "tranche",
-        "valide", "retenu",
-    ]) {
-        Section::Decisions
-    } else if has(&[
-        "todo",
-        "pending",
-        "unfinished",
-        "waiting",
-        "remains",
-        "reste",
-        "attente",
-        "afaire",
-        "inacheve",
-        "encore",
-    ]) {
-        Section::OpenThreads
-    } else {
-        Section::Patterns
-    }
+    let words: Vec<&str> = folded.split(|character: char| !character.is_alphanumeric()).collect();
+    let pointed = POINTERS.iter().find(|(_, pointers)| words.iter().any(|word| pointers.contains(word)));
+    pointed.map_or(Section::Patterns, |(section, _)| *section)
 }
 
 #[cfg(test)]

@@ -192,6 +192,36 @@ fn k62_what_is_contradicted_is_replaced() {
 }
 
 #[test]
+fn k46_a_secret_is_not_kept_whoever_asks() {
+    let document = Document::template();
+    let token = format!("ghp_{}", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6");
+    for text in [format!("My token is {token}"), "My token is [secret:github-token]".to_owned()] {
+        let decision = Decision::write(Section::Patterns, &text);
+        for source in [Source::User, Source::Application, Source::Thread(&[&text])] {
+            assert_eq!(validate(&decision, &document, source), Err(Refusal::Secret), "{text}");
+        }
+    }
+    for text in
+        ["Le code du portail est 4512", "Les factures sont dans ~/Documents/2026", "Ana's phone is 06 12 34 56 78"]
+    {
+        assert!(validate(&Decision::write(Section::Patterns, text), &document, Source::User).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn security_a_thread_cannot_replace_an_entry_about_something_else() {
+    let document = Document::parse(format!("{MARKER}\n## Patterns\n- allergic to nuts <!-- id:{ID} -->\n"));
+    let id = Uuid::parse_str(ID).unwrap();
+    let texts = ["remember that I like green tea"];
+    let decision = Decision::write(Section::Patterns, "likes green tea").replacing(id);
+    let refusal = validate(&decision, &document, Source::Thread(&texts)).unwrap_err();
+    assert_eq!(refusal, Refusal::Unrelated { text: "allergic to nuts".into() });
+    let texts = ["I am no longer allergic to nuts, I like them"];
+    let decision = Decision::write(Section::Patterns, "likes nuts").replacing(id);
+    assert!(validate(&decision, &document, Source::Thread(&texts)).is_ok());
+}
+
+#[test]
 fn the_schema_of_a_decision_has_the_four_keys_and_no_other() {
     let schema = Decision::schema();
     let decision = |section: &str| serde_json::json!({"should_write": true, "section": section, "entry": "x", "contradicts": null});
@@ -212,6 +242,16 @@ fn security_only_the_users_words_from_a_thread() {
     assert!(matches!(&refusal, Refusal::NotFromUser { words } if words.contains(&"mallory".to_owned())), "{refusal}");
     let own = Decision::write(Section::Patterns, "Likes short summaries");
     assert!(validate(&own, &document, Source::Thread(&texts)).is_ok());
+}
+
+#[test]
+fn a_hostile_file_is_read_in_linear_time() {
+    let wrapped = format!("{MARKER}\n## Patterns\n- a\n{}", "  b\n".repeat(250_000));
+    assert_eq!(Document::parse(wrapped).entries().len(), 1);
+    let openings = format!("{MARKER}\n## Patterns\n- a {}", "<!--".repeat(250_000));
+    assert_eq!(Document::parse(openings).entries().len(), 1);
+    let blocks = format!("{MARKER}\n## Patterns\n{}- a <!-- id:{ID} -->\n", "<!--\n".repeat(200_000));
+    assert_eq!(Document::parse(blocks).entries().len(), 1);
 }
 
 fn file() -> impl Strategy<Value = String> {

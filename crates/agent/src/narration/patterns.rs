@@ -80,7 +80,7 @@ fn build() -> Option<Rules> {
             .to_owned(),
         )?,
         whether: rule(
-            r"\b(?:check|see|verify|find out|look|know|confirm|verifier|verifie|voir|regarder|regarde|savoir|controler) (?:if|whether|si|s'il|s'ils)\b"
+            r"\b(check|see|verify|find out|look|know|confirm|verifier|verifie|voir|regarder|regarde|savoir|controler) (?:if|whether|si|s'il|s'ils)\b"
                 .to_owned(),
         )?,
         opening: rule(
@@ -111,7 +111,7 @@ pub(super) fn announces(sentence: &str) -> bool {
     let Some(rules) = RULES.as_ref() else { return false };
     let sentence = rules.opening.replace(sentence, "");
     let sentence = sentence.trim();
-    let asked = rules.whether.replace_all(sentence, "check");
+    let asked = rules.whether.replace_all(sentence, "$1");
     if rules.conditional.is_match(&asked) {
         return false;
     }

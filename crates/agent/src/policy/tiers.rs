@@ -4,6 +4,9 @@ use tenpass_trace::Tier;
 
 /// Every built-in tool and its tier, sorted by tier. Tools of later parts stand here already, so
 /// that none can be added without its tier.
+///
+/// The table goes by name. A tool that comes from elsewhere must carry a prefix of its server, or it
+/// would borrow the tier of a built-in that is not registered.
 pub const TIERS: &[(&str, Tier)] = &[
     // Reads, searches, recalls.
     ("web_search", Tier::Auto),

@@ -1,8 +1,8 @@
 //! An answer of the model: calls, a final text, or a reason to ask again (K1, K8, K13 to K15).
 
-use tenpass_model::calls::{self, ParseInput, Parsed};
+use tenpass_model::calls::{self, MarkerFilter, ParseInput, Parsed};
 use tenpass_model::ModelError;
-use tenpass_trace::{CallOutcome, RetryReason, ToolCall, TraceEvent, TurnEnd};
+use tenpass_trace::{CallOutcome, FailureClass, RetryReason, ToolCall, TraceEvent, TurnEnd};
 
 use super::guard;
 use super::machine::{Asked, Ended, Turn};
@@ -153,7 +153,21 @@ fn parse(asked: &Asked, generation: &Generation) -> Parsed {
         declared: asked.declared_shape.as_deref(),
         finish: generation.finish,
     });
-    unwrapped(parsed)
+    without_lone_markup(unwrapped(parsed))
+}
+
+/// An answer that is nothing but the markup of a call that the parser could not make a call of: a
+/// tool that does not exist, in a shape that was not declared. It is never shown.
+fn without_lone_markup(mut parsed: Parsed) -> Parsed {
+    if parsed.calls.is_empty() && !parsed.text.trim().is_empty() {
+        let mut filter = MarkerFilter::new();
+        let visible = filter.push(&parsed.text);
+        if visible.trim().is_empty() && filter.finish().trim().is_empty() {
+            parsed.class.get_or_insert(FailureClass::UnknownTool);
+            parsed.text.clear();
+        }
+    }
+    parsed
 }
 
 /// A text that is the pseudo-tool's object although nothing constrained it: a history written that

@@ -104,7 +104,7 @@ impl Conversation {
         let head = self.head();
         let mut tail = self.shown.len().saturating_sub(keep).max(head);
         // A result stays with its call.
-        while tail > head && self.shown[tail].role == Role::Tool {
+        while tail > head && self.shown.get(tail).is_some_and(|message| message.role == Role::Tool) {
             tail -= 1;
         }
         let messages: Vec<Message> = (head..tail)

@@ -97,8 +97,8 @@ pub(super) const FABRICATED: &str = "Your answer held markers that only the appl
 pub(super) fn unreadable_call(class: FailureClass, offered: &[ToolDefinition]) -> Option<String> {
     Some(match class {
         FailureClass::UnknownTool => format!(
-            "Your answer calls a tool that does not exist in this turn, so nothing ran. The tools are: {}. Call one of them, or \
-             answer in words.",
+            "Your answer is a call that cannot be carried out: its tool does not exist in this turn, or it is not written as a \
+             call. Nothing ran. The tools are: {}. Call one of them, or answer in words.",
             names(offered)
         ),
         FailureClass::ArgsTruncated => "Your call was cut off by the length limit before its end, so it did not run. Make it \

@@ -37,6 +37,8 @@ struct Body {
     columns: Vec<usize>,
     /// The cell has text in it.
     cell_filled: bool,
+    /// A line of the cell ended; more text comes after a space.
+    cell_broken: bool,
     /// Depth inside alternatives that repeat what was read.
     fallback: usize,
     /// The run is not shown.
@@ -62,6 +64,9 @@ impl Body {
                 Piece::End("Fallback") => self.fallback = self.fallback.saturating_sub(1),
                 Piece::End(name) if self.fallback == 0 => self.end(name, output),
                 Piece::Text(text) if self.in_text && !self.hidden && self.fallback == 0 => {
+                    if std::mem::take(&mut self.cell_broken) && self.cells > 0 {
+                        output.push(" ");
+                    }
                     output.push(text);
                     self.cell_filled = true;
                 }
@@ -109,11 +114,11 @@ impl Body {
     }
 
     /// A paragraph or line ends: a line of its own, or a space within a table cell.
-    fn line(&self, output: &mut Output) {
+    fn line(&mut self, output: &mut Output) {
         if self.cells == 0 {
             output.push("\n");
-        } else if self.cell_filled && !output.text().ends_with([' ', '\t', '\n']) {
-            output.push(" ");
+        } else {
+            self.cell_broken = self.cell_filled;
         }
     }
 
@@ -127,6 +132,7 @@ impl Body {
         }
         self.cells += 1;
         self.cell_filled = false;
+        self.cell_broken = false;
     }
 
     /// Headings keep their rank, as Markdown writes it.
@@ -139,6 +145,7 @@ impl Body {
         match rank {
             Some(rank @ 1..=6) => output.push(&format!("{} ", "#".repeat(rank))),
             _ if matches!(style.as_str(), "title" | "titre") => output.push("# "),
+            _ if ["listbullet", "listnumber", "listepuces", "listenum"].iter().any(|name| style.starts_with(name)) => output.push("- "),
             _ => {}
         }
     }

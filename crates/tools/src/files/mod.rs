@@ -34,8 +34,12 @@ pub use read::ReadFile;
 pub use sandbox::{Sandbox, SandboxOptions};
 pub use sensitive::sensitive;
 
-pub(crate) use define::{Definition, flag, integer, number_with_commas, shown_bytes, shown_time, string};
+pub(crate) use define::{Definition, integer, shown_bytes, shown_time, string};
+pub(crate) use list::blocking;
 pub(crate) use name::{fold, invisible};
+#[cfg(test)]
+pub(crate) use tests::context as test_context;
+pub(crate) use protect::{Identity, Protected, identity};
 
 /// Every file tool over one sandbox: `list_directory`, `read_file`, `write_file`, `append_file`
 /// and `update_file`.

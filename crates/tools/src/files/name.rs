@@ -61,7 +61,11 @@ fn check_text(path: &str) -> Result<(), FileError> {
     if ["%2e", "%2f", "%5c", "%00", "%25"].iter().any(|code| lower.contains(code)) {
         return Err(FileError::PercentCoded { path: path.to_owned() });
     }
-    if path.split(['/', '\\']).any(|name| name.trim() == "..") {
+    // Look-alikes of dots and separators become real ones on systems that normalise names.
+    let plain: String = path.nfkc().collect();
+    let separators = |text: &str| text.matches(['/', '\\']).count();
+    let climbs = |text: &str| text.split(['/', '\\']).any(|name| name.trim() == "..");
+    if climbs(path) || climbs(&plain) || separators(path) != separators(&plain) {
         return Err(FileError::Climbs { path: path.to_owned() });
     }
     Ok(())
@@ -198,7 +202,7 @@ mod tests {
             "", "  ", "..", "../x", "a/../b", "a/..", "..\\x", ".. /x", "/etc/passwd", "/", "~", "~root/x", "~/x",
             "/home/u/tenpass-evil/x", "/home/u/tenpass/../x", "C:\\x", "c:/x", "\\\\server\\share", "%2e%2e/x", "a%2Fb", "a%5cb",
             "a%00", "%252e/x", "a\0b", "a\nb", "a\u{202e}b", "a\u{200b}b", "a.txt.", "a.txt ", "a.txt /b", "dir./x", "a/ b", "CON", "nul.txt",
-            "a/COM1", "lpt9.log", "aux", "a\u{feff}",
+            "\u{ff0e}\u{ff0e}/x", "\u{2025}", "a\u{ff0f}b", "a/COM1", "lpt9.log", "aux", "a\u{feff}",
         ] {
             assert!(names(path).is_err(), "{path:?}");
         }

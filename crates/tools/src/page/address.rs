@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// (network, prefix length, what it is)
 const REFUSED_V4: &[(Ipv4Addr, u32, &str)] = &[
-    (Ipv4Addr::new(0, 0, 0, 0), 8, "\"this network\""),
+    (Ipv4Addr::UNSPECIFIED, 8, "\"this network\""),
     (Ipv4Addr::new(10, 0, 0, 0), 8, "a private network"),
     (Ipv4Addr::new(100, 64, 0, 0), 10, "a carrier's private network"),
     (Ipv4Addr::new(127, 0, 0, 0), 8, "this machine"),
@@ -60,7 +60,7 @@ fn refused_v6(address: Ipv6Addr) -> Option<&'static str> {
     if bits >> 125 != 1 {
         return Some(match address.segments() {
             [0, 0, 0, 0, 0, 0, 0, 1] => "this machine",
-            [0, 0, 0, 0, 0, 0xffff, ..] | [0, 0, 0, 0, 0, 0, ..] => "an IPv4 address in disguise",
+            [0, 0, 0, 0, 0, 0xffff | 0, ..] => "an IPv4 address in disguise",
             [0x64, 0xff9b, ..] => "NAT64, an IPv4 address in disguise",
             [first, ..] if first & 0xfe00 == 0xfc00 => "a private network",
             [first, ..] if first & 0xffc0 == 0xfe80 => "link-local",
@@ -89,14 +89,58 @@ mod tests {
     #[test]
     fn every_kind_of_address_of_the_threat_model_is_refused() {
         for text in [
-            "0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.100.100.200", "100.127.255.255", "127.0.0.1",
-            "127.255.255.254", "168.63.129.16", "169.254.169.254", "169.254.170.2", "172.16.0.1", "172.31.255.255",
-            "192.0.0.192", "192.0.2.1", "192.88.99.1", "192.168.1.1", "198.18.0.1", "198.19.255.255", "198.51.100.7",
-            "203.0.113.9", "224.0.0.1", "239.255.255.250", "240.0.0.1", "255.255.255.255", "::", "::1",
-            "::127.0.0.1", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "::ffff:0:7f00:1", "64:ff9b::7f00:1",
-            "64:ff9b::808:808", "64:ff9b:1::1", "100::1", "2001::1", "2001:0:7f00:1::", "2001:2::1", "2001:10::1",
-            "2001:20::1", "2001:db8::1", "2002:7f00:1::", "2002:808:808::1", "3fff::1", "5f00::1", "fc00::1",
-            "fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1", "2a00:1450::5efe:a00:1", "2a00:1450::200:5efe:a00:1",
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.0.0.1",
+            "100.64.0.1",
+            "100.100.100.200",
+            "100.127.255.255",
+            "127.0.0.1",
+            "127.255.255.254",
+            "168.63.129.16",
+            "169.254.169.254",
+            "169.254.170.2",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.192",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.1.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.7",
+            "203.0.113.9",
+            "224.0.0.1",
+            "239.255.255.250",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::127.0.0.1",
+            "::ffff:127.0.0.1",
+            "::ffff:8.8.8.8",
+            "::ffff:0:7f00:1",
+            "64:ff9b::7f00:1",
+            "64:ff9b::808:808",
+            "64:ff9b:1::1",
+            "100::1",
+            "2001::1",
+            "2001:0:7f00:1::",
+            "2001:2::1",
+            "2001:10::1",
+            "2001:20::1",
+            "2001:db8::1",
+            "2002:7f00:1::",
+            "2002:808:808::1",
+            "3fff::1",
+            "5f00::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+            "2a00:1450::5efe:a00:1",
+            "2a00:1450::200:5efe:a00:1",
         ] {
             assert!(refused(ip(text)).is_some(), "{text}");
         }
@@ -105,10 +149,30 @@ mod tests {
     #[test]
     fn public_addresses_are_allowed() {
         for text in [
-            "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255",
-            "128.0.0.0", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.167.0.1",
-            "192.169.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255", "2001:200::1", "2001:4860:4860::8888",
-            "2003::1", "2606:4700::1111", "2a00:1450:4001::1", "3fff:1000::1",
+            "1.1.1.1",
+            "8.8.8.8",
+            "9.255.255.255",
+            "11.0.0.0",
+            "100.63.255.255",
+            "100.128.0.0",
+            "126.255.255.255",
+            "128.0.0.0",
+            "169.253.255.255",
+            "169.255.0.0",
+            "172.15.255.255",
+            "172.32.0.0",
+            "192.0.1.0",
+            "192.167.0.1",
+            "192.169.0.0",
+            "198.17.255.255",
+            "198.20.0.0",
+            "223.255.255.255",
+            "2001:200::1",
+            "2001:4860:4860::8888",
+            "2003::1",
+            "2606:4700::1111",
+            "2a00:1450:4001::1",
+            "3fff:1000::1",
         ] {
             assert_eq!(refused(ip(text)), None, "{text}");
         }
@@ -141,20 +205,26 @@ mod tests {
     }
 
     fn near_v4() -> impl Strategy<Value = u32> {
-        let edges: Vec<u32> = REFUSED_V4.iter().flat_map(|(network, length, _)| {
-            let first = network.to_bits();
-            let last = first | u32::MAX.checked_shr(*length).unwrap_or(0);
-            [first, first.wrapping_sub(1), last, last.wrapping_add(1)]
-        }).collect();
+        let edges: Vec<u32> = REFUSED_V4
+            .iter()
+            .flat_map(|(network, length, _)| {
+                let first = network.to_bits();
+                let last = first | u32::MAX.checked_shr(*length).unwrap_or(0);
+                [first, first.wrapping_sub(1), last, last.wrapping_add(1)]
+            })
+            .collect();
         prop_oneof![any::<u32>(), prop::sample::select(edges)]
     }
 
     fn near_v6() -> impl Strategy<Value = u128> {
-        let edges: Vec<u128> = REFUSED_V6.iter().flat_map(|(network, length, _)| {
-            let first = network.to_bits();
-            let last = first | (u128::MAX >> length);
-            [first, first.wrapping_sub(1), last, last.wrapping_add(1)]
-        }).collect();
+        let edges: Vec<u128> = REFUSED_V6
+            .iter()
+            .flat_map(|(network, length, _)| {
+                let first = network.to_bits();
+                let last = first | (u128::MAX >> length);
+                [first, first.wrapping_sub(1), last, last.wrapping_add(1)]
+            })
+            .collect();
         let global = any::<u128>().prop_map(|bits| bits >> 3 | 1 << 125);
         let isatap = any::<u128>().prop_map(|bits| bits >> 3 & !(0xffff_ffff << 32) | 1 << 125 | 0x5efe << 32);
         prop_oneof![any::<u128>(), global, isatap, prop::sample::select(edges), any::<u32>().prop_map(u128::from)]

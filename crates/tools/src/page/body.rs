@@ -32,14 +32,26 @@ pub(super) fn kind_of(content_type: Option<&str>) -> Result<Option<Kind>, PageEr
         "" => return Ok(None),
         "text/html" | "application/xhtml+xml" => Kind::Html,
         "application/pdf" | "application/x-pdf" => Kind::Pdf,
-        "application/json" | "application/xml" | "application/ld+json" | "application/x-ndjson" | "application/yaml" => {
-            Kind::Text
-        }
-        "text/plain" | "text/markdown" | "text/x-markdown" | "text/csv" | "text/xml" | "text/tab-separated-values"
+        "application/json"
+        | "application/xml"
+        | "application/ld+json"
+        | "application/x-ndjson"
+        | "application/yaml"
+        | "text/plain"
+        | "text/markdown"
+        | "text/x-markdown"
+        | "text/csv"
+        | "text/xml"
+        | "text/tab-separated-values"
         | "text/yaml" => Kind::Text,
         other if other.ends_with("+json") || other.ends_with("+xml") => Kind::Text,
-        other => return Err(PageError::Type(other.chars().filter(|c| c.is_ascii_graphic()).take(60).collect())),
+        other => return Err(PageError::Type(shown(other))),
     }))
+}
+
+/// A server's word in a sentence of ours: nothing but the characters of a media type.
+fn shown(name: &str) -> String {
+    name.chars().filter(|letter| letter.is_ascii_alphanumeric() || "/+.-".contains(*letter)).take(40).collect()
 }
 
 /// The `charset` of a content type.

@@ -38,6 +38,14 @@ use url::Url;
 /// or one sentence that says why not.
 pub type Extractor = Arc<dyn Fn(&str, &[u8]) -> Result<String, String> + Send + Sync>;
 
+/// The extractor over [`crate::documents`]: PDF, office documents and everything else it reads.
+pub fn document_extractor() -> Extractor {
+    Arc::new(|name, bytes| {
+        let document = crate::documents::extract(bytes.to_vec(), name);
+        document.map(|document| document.text).map_err(|error| error.to_string())
+    })
+}
+
 /// What an address gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {

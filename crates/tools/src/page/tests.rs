@@ -62,7 +62,10 @@ async fn a_page_is_read_and_untrusted() {
     let request = &server.requests()[0];
     assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/a"));
     assert_eq!(request.header("host"), Some(format!("site.example:{}", server.address.port()).as_str()));
-    assert_eq!((request.header("cookie"), request.header("referer"), request.header("authorization")), (None, None, None));
+    assert_eq!(
+        (request.header("cookie"), request.header("referer"), request.header("authorization")),
+        (None, None, None)
+    );
 }
 
 #[tokio::test]
@@ -85,7 +88,9 @@ async fn without_test_hosts_loopback_is_never_reached() {
 #[tokio::test]
 async fn one_private_address_among_public_ones_refuses_the_name() {
     let server = Server::always(response(200, &[HTML], "x")).await;
-    for inside in ["10.0.0.1", "169.254.169.254", "100.64.0.1", "[fd00:ec2::254]", "[::ffff:7f00:1]", "[64:ff9b::a00:1]"] {
+    for inside in
+        ["10.0.0.1", "169.254.169.254", "100.64.0.1", "[fd00:ec2::254]", "[::ffff:7f00:1]", "[64:ff9b::a00:1]"]
+    {
         let inside: SocketAddr = format!("{inside}:{}", server.address.port()).parse().unwrap();
         let tool = reader(Script::new(&[&[server.address, inside]]), &[server.address]);
         let output = read(&tool, &format!("http://site.example:{}/", server.address.port())).await;

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::body::{self, Kind};
 use super::html::{self, Readable};
-use super::{Extractor, Fetched, Fetcher, PageError, PageSource, target};
+use super::{Extractor, Fetched, Fetcher, PageError, PageSource, document_extractor, target};
 
 /// Most characters of a page in one result (R9).
 pub const MAX_TEXT_CHARACTERS: usize = 8_000;
@@ -31,9 +31,9 @@ impl Default for ReadUrl {
 }
 
 impl ReadUrl {
-    /// Reads the real web.
+    /// Reads the real web, PDF included.
     pub fn new() -> Self {
-        Self::from_source(Arc::new(Fetcher::default()))
+        Self::from_source(Arc::new(Fetcher::default())).with_extractor(document_extractor())
     }
 
     /// Reads from `source`. Addresses are checked before it is asked.
@@ -89,7 +89,9 @@ fn definition() -> ToolDefinition {
     ToolDefinition {
         category: ToolCategory::Web,
         reads: true,
-        keywords: ["page", "article", "site", "résumer", "summarise", "lire", "http", "https"].map(str::to_owned).to_vec(),
+        keywords: ["page", "article", "site", "résumer", "summarise", "lire", "http", "https"]
+            .map(str::to_owned)
+            .to_vec(),
         ..ToolDefinition::new("read_url", "Fetches a web page and returns its text to you; the user sees nothing.")
             .with_parameters(parameters)
     }

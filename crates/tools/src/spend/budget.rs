@@ -150,6 +150,11 @@ impl Reservation {
         self.sent = false;
     }
 
+    /// True while a bill may come of it.
+    pub fn is_sent(&self) -> bool {
+        self.sent
+    }
+
     /// The call is over and cost this much, in millionths.
     pub fn settle(mut self, actual_micros: u64) -> Result<(), LedgerError> {
         self.held.take().map_or(Ok(()), |held| held.settle(actual_micros))

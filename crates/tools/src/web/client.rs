@@ -24,7 +24,8 @@ pub(super) struct Endpoint {
 
 impl Endpoint {
     pub(super) fn new(provider: &'static str, base: &str) -> Result<Self, SearchError> {
-        let unreachable = |error: tenpass_model::ModelError| SearchError::Unreachable { provider, reason: error.to_string() };
+        let unreachable =
+            |error: tenpass_model::ModelError| SearchError::Unreachable { provider, reason: error.to_string() };
         let base = http::parse_url(base).map_err(unreachable)?;
         let client = http::client(&base, &HttpOptions::default()).map_err(unreachable)?;
         Ok(Self { provider, base, client })
@@ -55,9 +56,7 @@ impl Endpoint {
             let response = sent.map_err(|error| SearchError::Unreachable { provider, reason: reason(&error) })?;
             read(provider, response).await
         };
-        tokio::time::timeout(limit, work)
-            .await
-            .map_err(|_| SearchError::Slow { provider, seconds: TIMEOUT_SECONDS })?
+        tokio::time::timeout(limit, work).await.map_err(|_| SearchError::Slow { provider, seconds: TIMEOUT_SECONDS })?
     }
 }
 
@@ -120,18 +119,23 @@ fn plain(text: &str) -> String {
         out.push_str(&rest[..at]);
         let tag = &rest[at..];
         let is_tag = tag[1..].trim_start_matches('/').starts_with(|first: char| first.is_ascii_alphabetic());
-        match tag.find('>').filter(|end| is_tag && *end < 80) {
-            Some(end) => rest = &tag[end + 1..],
-            None => {
-                out.push('<');
-                rest = &tag[1..];
-            }
+        if let Some(end) = tag.find('>').filter(|end| is_tag && *end < 80) {
+            rest = &tag[end + 1..];
+        } else {
+            out.push('<');
+            rest = &tag[1..];
         }
     }
     out.push_str(rest);
-    for (reference, character) in
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#x27;", "'"), ("&nbsp;", " "), ("&amp;", "&")]
-    {
+    for (reference, character) in [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&#x27;", "'"),
+        ("&nbsp;", " "),
+        ("&amp;", "&"),
+    ] {
         out = out.replace(reference, character);
     }
     out.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -128,8 +128,10 @@ async fn read(stream: &mut TcpStream) -> Option<Request> {
     let mut lines = text.split("\r\n");
     let mut first = lines.next()?.split(' ');
     let (method, path) = (first.next()?.to_owned(), first.next()?.to_owned());
-    let headers: Vec<(String, String)> =
-        lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
     let mut request = Request { method, path, headers, body: bytes[head + 4..].to_vec() };
     let length: usize = request.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     while request.body.len() < length {
@@ -153,7 +155,9 @@ pub(crate) fn response(status: u16, headers: &[(&str, &str)], body: impl AsRef<[
 /// Status line and headers; without a length the body ends with the connection.
 pub(crate) fn head(status: u16, headers: &[(&str, &str)], length: Option<usize>) -> Vec<u8> {
     let mut text = format!("HTTP/1.1 {status} X\r\nConnection: close\r\n");
-    headers.iter().for_each(|(name, value)| text.push_str(&format!("{name}: {value}\r\n")));
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
     if let Some(length) = length {
         text.push_str(&format!("Content-Length: {length}\r\n"));
     }

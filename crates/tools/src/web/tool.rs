@@ -41,7 +41,7 @@ impl WebSearch {
     async fn search(&self, query: &str, limit: usize, context: &CallContext) -> Result<Vec<Hit>, String> {
         let credits = self.provider.credits();
         if credits == 0 {
-            return self.provider.search(query, limit).await.map_err(told);
+            return self.provider.search(query, limit).await.map_err(|error| told(&error));
         }
         let unavailable = || "web_search is unavailable now".to_owned();
         // Without a budget a paid provider is never asked.
@@ -56,11 +56,11 @@ impl WebSearch {
             // What was reserved is the exact price: a settlement that fails changes nothing.
             _ => drop(held.settle(credits * MICROS)),
         }
-        found.map_err(told)
+        found.map_err(|error| told(&error))
     }
 }
 
-fn told(error: SearchError) -> String {
+fn told(error: &SearchError) -> String {
     format!("nothing was found: {error}")
 }
 

@@ -13,9 +13,8 @@ pub(super) fn instant_text(at: Timestamp) -> String {
 
 /// An instant from the text of column `index`.
 pub(super) fn from_instant(index: usize, text: &str) -> rusqlite::Result<Timestamp> {
-    text.parse().map_err(|error: jiff::Error| {
-        rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error))
-    })
+    text.parse()
+        .map_err(|error: jiff::Error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
 }
 
 /// A value as JSON text.

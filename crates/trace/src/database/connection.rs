@@ -36,11 +36,7 @@ pub(super) struct Store {
 
 impl Store {
     /// Opens or creates the file.
-    pub(super) fn open(
-        path: &Path,
-        migrations: &[Migration],
-        synchronous: Synchronous,
-    ) -> Result<Self, DatabaseError> {
+    pub(super) fn open(path: &Path, migrations: &[Migration], synchronous: Synchronous) -> Result<Self, DatabaseError> {
         create_private(path).map_err(|source| DatabaseError::Create { path: path.to_owned(), source })?;
         let open = |source| DatabaseError::Open { path: path.to_owned(), source };
         let connection = Connection::open(path).map_err(open)?;

@@ -238,11 +238,7 @@ mod tests {
         let database = database(2_000);
         let thread = database.create_thread("first").unwrap();
         let call = ToolCall { id: Some("c1".into()), name: "read_file".into(), arguments: serde_json::Map::new() };
-        let asked = Message {
-            thinking: Some("hm".into()),
-            tool_calls: vec![call],
-            ..Message::assistant("I look.")
-        };
+        let asked = Message { thinking: Some("hm".into()), tool_calls: vec![call], ..Message::assistant("I look.") };
         let result = Message { tool_call_id: Some("c1".into()), ..Message::tool("read_file", "text") };
         for (message, interrupted) in [(Message::user("read"), false), (asked, false), (result, true)] {
             let id = database.append_message(&thread, "t1", &message, interrupted).unwrap();

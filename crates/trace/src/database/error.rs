@@ -57,7 +57,9 @@ impl DatabaseError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Create { .. } => "check that the folder exists, is writable, and that the disk is not full",
-            Self::Open { .. } => "check the file's owner and mode; if it is damaged, move it away and a new one is made",
+            Self::Open { .. } => {
+                "check the file's owner and mode; if it is damaged, move it away and a new one is made"
+            }
             Self::Newer { .. } => "use the newer version again, or move the file away to start with an empty one",
             Self::Foreign { .. } => "choose another path",
             Self::Query { .. } => "check that the disk is not full and that no other program holds the file",

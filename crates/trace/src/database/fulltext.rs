@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::DatabaseError;
 use super::columns::limit as sql_limit;
 use super::connection::{Store, Synchronous};
 use super::migrations::FULL_TEXT;
 use super::terms::match_expression;
-use super::DatabaseError;
 
 /// Bytes of a document's text beyond this one are not indexed.
 pub const DOCUMENT_BYTES: usize = 4 * 1024 * 1024;

@@ -15,6 +15,7 @@ mod error;
 mod exchanges;
 mod fulltext;
 mod handle;
+mod heads;
 mod marks;
 mod migrations;
 mod providers;

@@ -173,11 +173,14 @@ impl Database {
     }
 
     /// Replaces a reservation by what the call did cost, more or less than was reserved.
+    #[expect(clippy::needless_pass_by_value, reason = "a reservation is settled once")]
     pub fn settle(&self, reservation: Reservation, actual_micros: u64) -> Result<(), SpendError> {
         let Reservation { id, .. } = reservation;
         let changed = self.store.write("settle a reservation", |transaction| {
-            transaction
-                .execute("UPDATE spending SET actual = ?2 WHERE id = ?1 AND actual IS NULL", (id, integer(actual_micros)))
+            transaction.execute(
+                "UPDATE spending SET actual = ?2 WHERE id = ?1 AND actual IS NULL",
+                (id, integer(actual_micros)),
+            )
         })?;
         if changed == 1 {
             Ok(())
@@ -226,10 +229,8 @@ fn advance_day(transaction: &Transaction<'_>, day: &str) -> rusqlite::Result<Str
 }
 
 fn store_day(transaction: &Transaction<'_>, day: &str) -> rusqlite::Result<()> {
-    transaction.execute(
-        "INSERT INTO spending_day (id, day) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET day = ?1",
-        [day],
-    )?;
+    transaction
+        .execute("INSERT INTO spending_day (id, day) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET day = ?1", [day])?;
     Ok(())
 }
 

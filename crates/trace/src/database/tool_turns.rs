@@ -117,7 +117,8 @@ impl Database {
 fn exportable_turn(row: &Row<'_>) -> rusqlite::Result<ExportableTurn> {
     let label: Option<String> = row.get(8)?;
     let verdict: String = row.get(9)?;
-    let verdict = Verdict::from_columns(9, Some(&verdict), row.get(10)?)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let verdict =
+        Verdict::from_columns(9, Some(&verdict), row.get(10)?)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     Ok(ExportableTurn {
         turn: ToolTurn {
             turn: row.get(0)?,
@@ -171,7 +172,8 @@ mod tests {
     fn the_table_itself_refuses_other_ends() {
         let database = Database::in_memory().unwrap();
         let refused = database.store.write("test", |transaction| {
-            transaction.execute("INSERT INTO tool_turns VALUES ('t', 'x', '', 'm', '[]', '[]', '', 'stopped', NULL)", [])
+            transaction
+                .execute("INSERT INTO tool_turns VALUES ('t', 'x', '', 'm', '[]', '[]', '', 'stopped', NULL)", [])
         });
         assert!(refused.unwrap_err().to_string().contains("CHECK"));
     }

@@ -148,14 +148,13 @@ impl Journal {
         anchor: Option<Anchor>,
         durability: Durability,
     ) -> Result<Head, JournalError> {
-        let record =
-            serde_json::value::to_raw_value(record).map_err(|source| JournalError::Encode { source })?;
-        self.write(Line { anchor, record: Some(&record), ..self.next_line() }, durability)
+        let record = serde_json::value::to_raw_value(record).map_err(|source| JournalError::Encode { source })?;
+        self.write(&Line { anchor, record: Some(&record), ..self.next_line() }, durability)
     }
 
     /// Adds what the journal has to say about itself.
     pub(super) fn notice(&mut self, notice: Notice, anchor: Option<Anchor>) -> Result<Head, JournalError> {
-        self.write(Line { anchor, notice: Some(notice), ..self.next_line() }, Durability::Synced)
+        self.write(&Line { anchor, notice: Some(notice), ..self.next_line() }, Durability::Synced)
     }
 
     fn write_header(&mut self) -> Result<(), JournalError> {
@@ -166,7 +165,7 @@ impl Journal {
             seq: 0,
             ..self.next_line()
         };
-        self.write(header, Durability::Synced)?;
+        self.write(&header, Durability::Synced)?;
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         sync_folder(folder).map_err(JournalError::io("sync the folder of", &self.path))
     }
@@ -187,7 +186,7 @@ impl Journal {
 
     /// One write, one sync. A write that fails halfway is undone; where that fails too, or where it
     /// is unknown what the disk has, the journal takes no more lines.
-    fn write(&mut self, line: Line<'_>, durability: Durability) -> Result<Head, JournalError> {
+    fn write(&mut self, line: &Line<'_>, durability: Durability) -> Result<Head, JournalError> {
         if self.poisoned {
             return Err(JournalError::Poisoned { path: self.path.clone() });
         }
@@ -227,11 +226,10 @@ impl Journal {
 }
 
 /// The lock lives in a file of its own: on some systems a locked file cannot be read.
-fn lock(path: &Path) -> Result<File, JournalError> {
+pub(super) fn lock(path: &Path) -> Result<File, JournalError> {
     let action = || JournalError::io("lock the journal", path);
     let beside = with_suffix(path, ".lock");
-    let file =
-        private(OpenOptions::new().append(true).create(true)).open(beside).map_err(action())?;
+    let file = private(OpenOptions::new().append(true).create(true)).open(beside).map_err(action())?;
     let begin = Instant::now();
     loop {
         match file.try_lock() {
@@ -307,7 +305,8 @@ fn check_tail(
     let mut head: Option<Head> = None;
     let mut anchor = None;
     for bytes in &end.lines {
-        let mac = authenticate(key, name, bytes).ok_or_else(|| broken(path, "end", "one of its last lines was edited"))?;
+        let mac =
+            authenticate(key, name, bytes).ok_or_else(|| broken(path, "end", "one of its last lines was edited"))?;
         let line = parse(bytes).map_err(|error| broken(path, "end", &error.to_string()))?;
         if head.is_some_and(|before| line.prev != before.mac || line.seq != before.seq + 1) {
             return Err(broken(path, "end", &format!("the line with seq {} does not follow the one before", line.seq)));

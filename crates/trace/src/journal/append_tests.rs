@@ -111,7 +111,7 @@ fn a_broken_end_or_beginning_is_not_continued() {
     let path = folder.path().join("test.jsonl");
     let whole = String::from_utf8(filled(&path, 3)).unwrap();
     let lines: Vec<&str> = whole.lines().collect();
-    let join = |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let join = |lines: &[&str]| lines.join("\n") + "\n";
     let edited = lines[3].replace("\"2\"", "\"9\"");
     let header = lines[0].replace("\"version\":1", "\"version\": 1");
     let cases: BTreeMap<&str, String> = BTreeMap::from([
@@ -141,7 +141,9 @@ fn another_key_another_name_and_a_newer_version_are_told_apart() {
     let other = JournalKey::from_bytes(&[2; 32]);
     assert!(matches!(Journal::open(&path, &other, "test"), Err(JournalError::WrongKey { .. })));
     let error = Journal::open(&path, &key(), "another").unwrap_err();
-    assert!(matches!(error, JournalError::OtherJournal { found, wanted, .. } if found == "test" && wanted == "another"));
+    assert!(
+        matches!(error, JournalError::OtherJournal { found, wanted, .. } if found == "test" && wanted == "another")
+    );
     let newer = fs::read_to_string(&path).unwrap().replace("\"version\":1", "\"version\":2");
     fs::write(&path, newer).unwrap();
     assert!(matches!(Journal::open(&path, &key(), "test"), Err(JournalError::Newer { version: 2, .. })));

@@ -130,3 +130,45 @@ fn edited(line: Bad) -> Finding {
     };
     Finding { line: line.number, kind, detail: detail.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The findings for lines written as `(seq, prev, mac)`, or as `None` for a wrong one.
+    fn found(lines: &[Option<(u64, u8, u8)>]) -> Vec<(u64, FindingKind)> {
+        let mut chain = Chain::default();
+        for (line, number) in lines.iter().zip(1..) {
+            match line {
+                Some((seq, prev, mac)) => chain.authentic(number, *seq, Mac([*prev; 32]), Mac([*mac; 32])),
+                None => chain.bad(number, None, true),
+            }
+        }
+        chain.finish().2.iter().map(|finding| (finding.line, finding.kind)).collect()
+    }
+
+    #[test]
+    fn a_line_that_follows_another_one_is_found_by_prev_alone() {
+        assert_eq!(found(&[Some((0, 0, 1)), Some((1, 1, 2)), Some((2, 2, 3))]), []);
+        assert_eq!(found(&[Some((0, 0, 1)), Some((1, 1, 2)), Some((2, 9, 3))]), [(3, FindingKind::Replaced)]);
+        assert_eq!(found(&[Some((0, 0, 1)), Some((1, 1, 2)), Some((1, 1, 9))]), [(3, FindingKind::Replaced)]);
+    }
+
+    #[test]
+    fn wrong_lines_are_explained_by_the_gap_they_stand_in() {
+        use FindingKind::{Deleted, Edited, Inserted};
+        // Three are missing and two stand there: two edited, one deleted.
+        let lines = [Some((0, 0, 1)), None, None, Some((4, 4, 5))];
+        assert_eq!(found(&lines), [(2, Edited), (3, Edited), (4, Deleted)]);
+        // One is missing and two stand there.
+        assert_eq!(found(&[Some((0, 0, 1)), None, None, Some((2, 2, 3))]), [(2, Edited), (3, Inserted)]);
+        // None is missing.
+        assert_eq!(found(&[Some((0, 0, 1)), None, Some((1, 1, 2))]), [(2, Inserted)]);
+    }
+
+    #[test]
+    fn a_line_moved_far_away_is_not_deleted() {
+        let lines = [Some((0, 0, 1)), Some((2, 2, 3)), Some((3, 3, 4)), Some((1, 1, 2)), Some((4, 4, 5))];
+        assert_eq!(found(&lines), [(4, FindingKind::Reordered)]);
+    }
+}

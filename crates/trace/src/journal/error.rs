@@ -129,15 +129,15 @@ impl JournalError {
             }
             Self::Locked { .. } => "close the other one first, or give this one another folder",
             Self::KeyReadableByOthers { .. } => {
-                "chmod 600 the file; if others may have read it, move key and journals away to begin new ones"
+                "chmod 600 the file; if others may have read it, remove it and set the journals aside"
             }
             Self::KeyDamaged { .. } | Self::WrongKey { .. } => {
-                "put the key back from a backup, or move key and journals away to begin new ones"
+                "put the key back from a backup, or set the journals aside to begin new ones"
             }
             Self::NoRandomness { .. } => "the system's random generator is not available; start again later",
             Self::OtherJournal { .. } => "two journal files were swapped or renamed; put them back",
-            Self::Newer { .. } => "use the newer version again, or move the journals away to begin new ones",
-            Self::Broken { .. } => "run `tenpass journal verify`; move the journals away to begin new ones",
+            Self::Newer { .. } => "use the newer version again, or set the journals aside to begin new ones",
+            Self::Broken { .. } => "run `tenpass journal verify`; set the journals aside to begin new ones",
             Self::TooLong { .. } | Self::Encode { .. } => "the call was not recorded, so it must not run",
             Self::Line { .. } => "run `tenpass journal verify`",
             Self::Heads { .. } => "repair or move away the database",

@@ -17,17 +17,29 @@
 //!   `<file>.torn-<seq>`, and nothing is lost.
 
 mod append;
+mod aside;
+mod chain;
+#[cfg(test)]
+mod crash_tests;
 mod error;
 mod key;
 mod line;
+mod pair;
 mod read;
+mod scan;
 mod tail;
+#[cfg(test)]
+mod testing;
+mod verify;
 
 pub use append::{Durability, Journal, Recovery, Torn};
+pub use aside::set_aside;
 pub use error::JournalError;
 pub use key::JournalKey;
 pub use line::{Head, Mac};
+pub use pair::{HeadKeeper, Heads, INTENTIONS_JOURNAL, Journals, JournalsRecovery, TRACE_JOURNAL, journal_path};
 pub use read::{Entry, Records, records};
+pub use verify::{FINDINGS, FileReport, Finding, FindingKind, Verification, verify};
 
 /// The version of the format, in the first line of each file.
 pub const VERSION: u32 = 1;

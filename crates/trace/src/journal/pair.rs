@@ -35,6 +35,9 @@ pub trait HeadKeeper: Send + Sync {
 
     /// Keeps these heads, which are on the disk.
     fn keep(&self, heads: &Heads) -> Result<(), String>;
+
+    /// Forgets all heads: the journals were set aside ([`super::set_aside`]).
+    fn forget(&self) -> Result<(), String>;
 }
 
 /// What opening the journals found.
@@ -92,8 +95,7 @@ impl Journals {
             Some(keeper) => keeper.known().map_err(|reason| JournalError::Heads { reason })?,
             None => Heads::new(),
         };
-        let (trace, trace_recovery) =
-            Journal::open(&journal_path(directory, TRACE_JOURNAL), key, TRACE_JOURNAL)?;
+        let (trace, trace_recovery) = Journal::open(&journal_path(directory, TRACE_JOURNAL), key, TRACE_JOURNAL)?;
         let (intentions, intentions_recovery) =
             Journal::open(&journal_path(directory, INTENTIONS_JOURNAL), key, INTENTIONS_JOURNAL)?;
         let mut pair = Pair { trace, intentions, keeper_error: None };
@@ -184,12 +186,6 @@ impl Pair {
             let notice = Notice::CutTail { journal: journal.clone(), seq: was.seq, mac: was.mac };
             self.trace.notice(notice.clone(), Some(anchor_of(&self.intentions)))?;
             self.intentions.notice(notice, Some(anchor_of(&self.trace)))?;
-        }
-        if !lost.is_empty() {
-            // The trace's last line must name the head that the intentions have now.
-            let (journal, was) = &lost[lost.len() - 1];
-            let notice = Notice::CutTail { journal: journal.clone(), seq: was.seq, mac: was.mac };
-            self.trace.notice(notice, Some(anchor_of(&self.intentions)))?;
         }
         Ok(lost)
     }

@@ -33,7 +33,7 @@ pub(super) fn tail(file: &mut File, length: u64) -> io::Result<Tail> {
         if bytes.len() as u64 != size {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file shrank while it was read"));
         }
-        let newlines = bytes.iter().filter(|byte| **byte == b'\n').count();
+        let newlines = bytes.split(|byte| *byte == b'\n').count() - 1;
         if start == 0 || newlines >= 3 {
             return Ok(split(&bytes, start));
         }

@@ -156,7 +156,7 @@ fn cross_check(journal: &mut Checked<'_>, witness: &mut Checked<'_>) {
             journal.expect_head(*head, &format!("line {line} of {}", witness.name));
         }
     }
-    if journal.missing && !witness.missing && witness.line_count() > 1 {
+    if journal.missing && journal.cut.is_none() && witness.line_count() > 1 {
         journal.find(0, FindingKind::Missing, "the file does not exist, and the other journal does".into());
     }
 }
@@ -217,6 +217,9 @@ impl<'a> Checked<'a> {
     }
 
     fn find(&mut self, line: u64, kind: FindingKind, detail: String) {
+        if self.findings.iter().any(|finding| finding.line == line && finding.kind == kind) {
+            return;
+        }
         if self.findings.len() < FINDINGS {
             self.findings.push(Finding { line, kind, detail });
         } else {
@@ -302,13 +305,9 @@ impl<'a> Checked<'a> {
                 let detail = format!("another line with seq {} stood here when {witness} was written", head.seq);
                 self.find(*line, FindingKind::Replaced, detail);
             }
-            None if head.seq >= self.end => {
-                if self.cut.as_ref().is_none_or(|(cut, _)| head.seq > cut.seq) {
-                    self.cut = Some((head, witness.to_owned()));
-                }
-            }
-            // Inside: already found as edited or deleted.
-            None => {}
+            // Inside: already found as edited or deleted. Or no later than what is known to be cut.
+            None if head.seq < self.end || self.cut.as_ref().is_some_and(|(cut, _)| head.seq <= cut.seq) => {}
+            None => self.cut = Some((head, witness.to_owned())),
         }
     }
 

@@ -65,6 +65,26 @@ const REQUESTS: &[&str] = &[
     "Sache que je suis daltonien",
     "Pour la prochaine fois, note que je veux des réponses courtes",
     "Prends note : on passe à la version deux",
+    "Remember the wifi password is on the fridge",
+    "Remember Paul is my boss",
+    "remember no meetings before 10",
+    "Don't ever forget that I hate phone calls",
+    "Let's remember that we tried this already",
+    "Keep a note that I'm off on Mondays",
+    "Add to memory: I use metric units",
+    "Update your memory, I moved to Paris",
+    "Retiens-le, je suis gaucher",
+    "Note-le : je pars lundi",
+    "Tu retiendras que je suis végétarien",
+    "Faut que tu retiennes que je suis du soir",
+    "Est-ce que tu peux retenir que ma fille s'appelle Ada ?",
+    "À retenir : je ne travaille pas le mercredi",
+    "Oublie pas que je suis végétarien",
+    "Enregistre que je préfère le thé",
+    "Mets en mémoire que je suis gaucher",
+    "Mets à jour ta mémoire : j'habite à Paris",
+    "Ajoute à la mémoire que je conduis une Kangoo",
+    "Je te demande de retenir que je suis daltonien",
 ];
 
 const OTHERS: &[&str] = &[
@@ -128,6 +148,22 @@ const OTHERS: &[&str] = &[
     "Montre-moi ta mémoire",
     "Écris une note pour mon propriétaire",
     "Quel temps fait-il ?",
+    "Remember to call Ana at 9",
+    "Remember me?",
+    "Remember how we did it last time",
+    "If I remember correctly it was in May",
+    "Help me remember my password",
+    "Make a note of it in notes.txt",
+    "Note this down in my calendar: dentist on Monday",
+    "Save this to the file please",
+    "Add this to my to-do list",
+    "Note mon texte sur 20",
+    "Note mon devoir : il est sur 10",
+    "Ajoute ça dans le fichier courses.txt",
+    "Il note que je suis en retard",
+    "C'est une note que j'ai écrite",
+    "Tu notes mieux que moi",
+    "Paraphrase: remember that time is short",
 ];
 
 #[test]
@@ -147,6 +183,6 @@ fn the_asking_sentence_is_returned_as_typed() {
 
 #[test]
 fn a_long_message_is_read_in_linear_time() {
-    let long = "remember ".repeat(20_000) + &"\"".repeat(999) + " keep in".repeat(5_000).as_str();
+    let long = "remember to ".repeat(20_000) + &"\"".repeat(999) + " keep in".repeat(5_000).as_str();
     assert!(!is_literal_request(&long));
 }

@@ -43,6 +43,9 @@ pub(crate) fn read(bytes: &[u8], mut output: Output) -> Result<Document, Documen
     if numbers.len() > MOST_PAGES {
         output.cut();
     }
+    if output.text().trim().is_empty() && !has_end(bytes) {
+        return Err(DocumentError::Damaged { kind: KIND, reason: "it is cut short".to_owned() });
+    }
     if output.text().trim().is_empty() {
         return Err(DocumentError::OnlyImages { pages: numbers.len() });
     }

@@ -32,8 +32,12 @@ pub(crate) struct Readable {
 /// [`tame`]; call it off the event loop.
 pub(crate) fn read(html: &str, url: &Url) -> Readable {
     let tamed = tame(html);
-    let config =
-        Config { disable_json_ld: true, text_mode: TextMode::Formatted, max_elements_to_parse: 20_000, ..Config::default() };
+    let config = Config {
+        disable_json_ld: true,
+        text_mode: TextMode::Formatted,
+        max_elements_to_parse: 20_000,
+        ..Config::default()
+    };
     let Ok(mut page) = Readability::new(tamed, Some(url.as_str()), Some(config)) else { return Readable::default() };
     let whole = page.doc.body().map(|body| tidy(&body.formatted_text())).unwrap_or_default();
     let title = one_line(&page.get_article_title(), 200);
@@ -97,6 +101,8 @@ fn tidy(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn url() -> Url {
@@ -104,7 +110,7 @@ mod tests {
     }
 
     fn paragraphs(words: &str, number: usize) -> String {
-        (0..number).map(|n| format!("<p>{n} {}</p>", words.repeat(12))).collect()
+        (0..number).map(|n| ["<p>", &n.to_string(), " ", &words.repeat(12), "</p>"].concat()).collect()
     }
 
     #[test]
@@ -129,11 +135,11 @@ mod tests {
                     <li><a href='javascript:alert(1)'>Evil</a><li><a href='#here'>Here</a></ul><p>caf&eacute; &lt;open&gt;";
         let page = read(html, &url());
         assert_eq!(page.title, "Index");
-        assert!(page.text.contains("Bread") && page.text.contains("2 €") && page.text.contains("café <open>"), "{page:?}");
-        assert_eq!(
-            page.links,
-            ["Bread: https://site.example/a/b?x=1", "Cake: https://site.example/c#top"]
+        assert!(
+            page.text.contains("Bread") && page.text.contains("2 €") && page.text.contains("café <open>"),
+            "{page:?}"
         );
+        assert_eq!(page.links, ["Bread: https://site.example/a/b?x=1", "Cake: https://site.example/c#top"]);
     }
 
     #[test]
@@ -160,6 +166,14 @@ mod tests {
             read(&bomb, &url());
             // Quadratic work on a megabyte takes minutes.
             assert!(before.elapsed().as_secs() < 20, "{start}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_document_is_read(html in "(<(/)?(a href=x|div|p|table|tr|td|li|ul|h1|article|svg|title|span|meta)( hidden)?>|word |&amp;|&#0;|<|\n){0,80}") {
+            let page = read(&html, &url());
+            prop_assert!(!page.text.contains("<div>") && page.links.len() <= MAX_LINKS);
         }
     }
 

@@ -161,9 +161,8 @@ impl<'a> Iterator for Lexer<'a> {
             let bytes = self.rest.as_bytes();
             match (bytes.get(1), bytes.get(2)) {
                 (Some(b'!'), _) if self.rest.starts_with("<!--") => self.comment(),
-                (Some(b'!' | b'?'), _) => self.skip_past(">"),
                 (Some(b'/'), Some(letter)) if letter.is_ascii_alphabetic() => return self.tag(),
-                (Some(b'/'), Some(_)) => self.skip_past(">"),
+                (Some(b'!' | b'?'), _) | (Some(b'/'), Some(_)) => self.skip_past(">"),
                 (Some(letter), _) if letter.is_ascii_alphabetic() => return self.tag(),
                 _ => {
                     // A `<` that begins nothing is text, with what follows it.
@@ -180,10 +179,7 @@ fn ends_name(byte: u8) -> bool {
 }
 
 fn is_raw_text(name: &str) -> bool {
-    matches!(
-        name,
-        "script" | "style" | "textarea" | "title" | "xmp" | "iframe" | "noembed" | "noframes" | "plaintext"
-    )
+    matches!(name, "script" | "style" | "textarea" | "title" | "xmp" | "iframe" | "noembed" | "noframes" | "plaintext")
 }
 
 #[cfg(test)]
@@ -199,7 +195,9 @@ mod tests {
                 Token::Text(text) => out.push_str(&format!("[{text}]")),
                 Token::Open { name, attributes } => {
                     out.push_str(&format!("<{name}"));
-                    attributes.iter().for_each(|(name, value)| out.push_str(&format!(" {name}={value}")));
+                    for (name, value) in attributes {
+                        out.push_str(&format!(" {name}={value}"));
+                    }
                     out.push('>');
                 }
                 Token::Close { name } => out.push_str(&format!("</{name}>")),

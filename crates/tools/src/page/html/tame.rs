@@ -53,9 +53,46 @@ enum Kind {
 /// `span`: a tree builder opens them again in every following block.
 fn element(name: &str) -> (Kind, &'static str) {
     const KEPT: [&str; 40] = [
-        "a", "abbr", "address", "article", "aside", "blockquote", "caption", "cite", "dd", "details", "div", "dl",
-        "dt", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "li", "main", "nav",
-        "ol", "p", "pre", "q", "section", "span", "summary", "table", "tbody", "td", "th", "time", "title", "tr",
+        "a",
+        "abbr",
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "caption",
+        "cite",
+        "dd",
+        "details",
+        "div",
+        "dl",
+        "dt",
+        "figcaption",
+        "figure",
+        "footer",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "p",
+        "pre",
+        "q",
+        "section",
+        "span",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "time",
+        "title",
+        "tr",
     ];
     if let Some(kept) = KEPT.iter().find(|kept| **kept == name) {
         return (Kind::Normal, kept);
@@ -183,7 +220,8 @@ impl Writer {
     }
 
     fn close(&mut self, name: &str) {
-        let stops = |open: &str| matches!(open, "td" | "th" | "table") && name != "table" && name != "tr" && name != "tbody";
+        let stops =
+            |open: &str| matches!(open, "td" | "th" | "table") && name != "table" && name != "tr" && name != "tbody";
         let found = self.open.iter().rposition(|open| *open == name || stops(open));
         if let Some(at) = found.filter(|at| self.open[*at] == name) {
             self.close_to(at);
@@ -206,7 +244,9 @@ impl Writer {
         for (attribute, value) in attributes {
             let limit = match attribute.as_str() {
                 "href" => MAX_HREF,
-                "class" | "id" | "name" | "property" | "content" | "rel" | "role" | "datetime" | "itemprop" => MAX_VALUE,
+                "class" | "id" | "name" | "property" | "content" | "rel" | "role" | "datetime" | "itemprop" => {
+                    MAX_VALUE
+                }
                 _ => continue,
             };
             // A cut address leads elsewhere: it is left out.

@@ -23,7 +23,7 @@ const INDEXING: Duration = Duration::from_secs(8);
 const TEXT: [&str; 4] = ["txt", "md", "csv", "markdown"];
 const HTML: [&str; 2] = ["html", "htm"];
 /// Kinds that need the extractor.
-const EXTRACTED: [&str; 3] = ["docx", "pdf", "xlsx"];
+const EXTRACTED: [&str; 8] = ["docx", "odt", "pdf", "xlsx", "xls", "ods", "pptx", "odp"];
 
 /// See the module.
 #[derive(Clone)]
@@ -63,7 +63,8 @@ impl LocalDocuments {
         Ok(Self { shared: Arc::new(shared), extract: None })
     }
 
-    /// Reads docx, pdf and xlsx with `extract`; without one they are left out.
+    /// Reads PDF and office documents with `extract` ([`crate::page::document_extractor`]); without one
+    /// they are left out.
     pub fn with_extractor(mut self, extract: Extractor) -> Self {
         self.extract = Some(extract);
         self
@@ -104,7 +105,10 @@ impl LocalDocuments {
 
     /// A document that cannot be read is indexed by its name, and not tried again until it changes.
     fn document(&self, name: &str, file: &Found) -> Document {
-        let text = file.read().ok().and_then(|bytes| self.text(name, &bytes)).unwrap_or_default();
+        let bytes = file.read().unwrap_or_default();
+        // Parsers may panic on damaged files: one document must not end the search of all others.
+        let parsed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.text(name, &bytes)));
+        let text = parsed.ok().flatten().unwrap_or_default();
         let title = text.title.filter(|title| !title.is_empty()).unwrap_or_else(|| name.to_owned());
         Document { key: name.to_owned(), title, modified: file.stamp.clone(), text: text.body }
     }
@@ -113,9 +117,7 @@ impl LocalDocuments {
         let extension = extension(name);
         if EXTRACTED.contains(&&*extension) {
             let extract = self.extract.as_ref()?;
-            // Parsers of office formats panic on damaged files.
-            let extracted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| extract(name, bytes)));
-            return Some(Text { title: None, body: extracted.ok()?.ok()? });
+            return Some(Text { title: None, body: extract(name, bytes).ok()? });
         }
         let text = decode(bytes, None);
         if HTML.contains(&&*extension) {
@@ -128,7 +130,8 @@ impl LocalDocuments {
 
     fn find(&self, query: &str, limit: usize) -> Result<Vec<Hit>, SearchError> {
         self.refresh()?;
-        let found = self.shared.index.search(query, limit).map_err(|error| SearchError::Documents(error.to_string()))?;
+        let found =
+            self.shared.index.search(query, limit).map_err(|error| SearchError::Documents(error.to_string()))?;
         Ok(found.into_iter().map(|hit| Hit { title: hit.title, url: hit.key, snippet: hit.snippet }).collect())
     }
 }

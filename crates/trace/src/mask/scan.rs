@@ -1,0 +1,292 @@
+//! Everything that one segment of a text has to hide.
+
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
+
+use regex::{Regex, RegexSet};
+
+use super::assignment::{self, Open};
+use super::number;
+use super::rule::Finder;
+use super::rules::RULES;
+use super::value::{Kinds, entropy, is_placeholder, is_wordy, looks_random};
+
+/// A stretch to hide, and the rule that says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) range: Range<usize>,
+    pub(super) rule: &'static str,
+    /// It goes on behind the range, up to this text (empty: as long as it is one run).
+    pub(super) goes_on: Option<&'static str>,
+    /// Of two that overlap, the name of the higher one stands.
+    rank: usize,
+}
+
+/// A rule's pattern, compiled when it is first needed.
+struct Pattern {
+    name: &'static str,
+    source: String,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Pattern {
+    fn get(&self) -> Option<&Regex> {
+        self.compiled.get_or_init(|| Regex::new(&self.source).ok()).as_ref()
+    }
+}
+
+/// The rules with a pattern, and one set that tells which of them may match.
+struct Patterns {
+    heads: Option<RegexSet>,
+    patterns: Vec<Pattern>,
+}
+
+static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+    // An escaped line end is no letter before a token.
+    const LEFT: &str = r"(?:^|\\[nrtbf]|[^A-Za-z0-9])";
+    let mut heads = Vec::new();
+    let mut patterns = Vec::new();
+    for rule in RULES.iter() {
+        if let Finder::Pattern { heads: words, pattern, token } = rule.finder {
+            let words: Vec<String> = words.iter().map(|word| regex::escape(word)).collect();
+            heads.push(words.join("|"));
+            let source = match pattern.strip_prefix("(?:^|[^") {
+                Some(rest) => format!(r"(?:^|\\[nrtbf]|[^{rest}"),
+                None if token => format!("{LEFT}{pattern}"),
+                None => pattern.to_owned(),
+            };
+            patterns.push(Pattern { name: rule.name, source, compiled: OnceLock::new() });
+        }
+    }
+    Patterns { heads: RegexSet::new(heads).ok(), patterns }
+});
+
+/// Words that make a random run beside them a secret.
+static NEAR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)(?:\b|_|api)keys?\b|key[_\s]|token|secret|passw|passe\b|\bcl(?:és?|efs?)\b|jeton|credential|bearer|\bmdp\b|\bpwd\b").ok()
+});
+/// Words that make it a digest, a public key, or something else that may be known.
+static PUBLIC: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)publi[cq]|sha-?[0-9]|md5|blake|hash|checksum|digest|fingerprint|empreinte|condensat|commit|integrity|revision|etag|ssh-(?:rsa|ed25519|dss)|ecdsa-|somme de contr|primary key|foreign key|cache|keyboard|tokeniz|base64,|\bid\b",
+    )
+    .ok()
+});
+static RUN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("[A-Za-z0-9+/_=-]{32,}").ok());
+
+/// What has to be in a segment for it to be looked at.
+static QUICK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)pass|mot|phrase|kennwort|contrase|code|key|cl[eé]|mdp|pwd|psw|\bpw|api|access|private|signing|encryption|master|licen|account|shared|storage|client|token|jeton|secret|cred|auth|bearer|basic|sid|sess|csrf|otp|cookie|://|---|-u |-user|[0-9]{4} ",
+    )
+    .ok()
+});
+/// The user's part of an address, so far.
+static ADDRESS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s/:@"'<>]{0,256}:[^\s/@"'<>]{1,256}$"#).ok());
+/// The beginning of a key block, so far.
+static HEADER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"-{4,5} ?BEGIN [A-Z0-9 ]{0,48}-{0,4}$").ok());
+static FLAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?:^|\s)(?:-u|--user|--proxy-user) $").ok());
+
+fn is(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
+    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+}
+
+/// Can the segment hold anything at all? Cheap, and on the safe side.
+pub(super) fn is_worth_a_look(text: &str) -> bool {
+    QUICK.as_ref().is_none_or(|quick| quick.is_match(text))
+}
+
+/// What a segment that ends here still waits for.
+pub(super) fn open(text: &str, before: &str) -> Option<Open> {
+    let quick = is_worth_a_look(text);
+    let start_of = |pattern: &LazyLock<Option<Regex>>| {
+        pattern.as_ref().and_then(|pattern| pattern.find(text)).map(|found| Open { from: found.start(), until: None })
+    };
+    if !quick {
+        return None;
+    }
+    let assigned = assignment::read(text, before, false).open;
+    let address = text.contains("://").then(|| start_of(&ADDRESS)).flatten();
+    let header = text.contains("---").then(|| start_of(&HEADER)).flatten();
+    let flag = start_of(&FLAG);
+    let digits = number::is_open(text).then_some(Open { from: 0, until: None });
+    [assigned, address, header, flag, digits].into_iter().flatten().min_by_key(|open| open.from)
+}
+
+/// What the segment has to hide: sorted, without overlaps. `before` stands before it on the line;
+/// `glued` says that a letter or digit does; `at_end`, that nothing follows.
+pub(super) fn hits(text: &str, before: &str, glued: bool, at_end: bool) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    if text.len() >= 10 {
+        by_pattern(text, glued, &mut hits);
+        let cards = number::cards(text).into_iter();
+        hits.extend(cards.map(|range| Hit { range, rule: "card-number", goes_on: None, rank: 1 }));
+    }
+    if is_worth_a_look(text) {
+        let found = assignment::read(text, before, at_end).found.into_iter();
+        hits.extend(found.map(|found| Hit { range: found.range, rule: found.rule, goes_on: found.goes_on, rank: 2 }));
+    }
+    let mut hits = merge(text, hits);
+    if by_entropy(text, before, &mut hits) {
+        hits.sort_by_key(|hit| hit.range.start);
+    }
+    hits
+}
+
+fn by_pattern(text: &str, glued: bool, hits: &mut Vec<Hit>) {
+    let Some(heads) = PATTERNS.heads.as_ref() else { return };
+    for index in heads.matches(text) {
+        let pattern = &PATTERNS.patterns[index];
+        let Some(regex) = pattern.get() else { continue };
+        for found in regex.captures_iter(text) {
+            let Some(secret) = found.get(1).or_else(|| found.get(0)) else { continue };
+            if (glued && secret.start() == 0) || !is_accepted(pattern.name, secret.as_str()) {
+                continue;
+            }
+            let end = secret.end() + run_length(&text[secret.end()..]);
+            let goes_on = (end == text.len()).then_some("");
+            hits.push(Hit { range: secret.start()..end, rule: pattern.name, goes_on, rank: 10 + index });
+        }
+    }
+}
+
+/// The rest of a run that a pattern did not take whole.
+fn run_length(rest: &str) -> usize {
+    rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count()
+}
+
+/// Rules whose pattern alone says too little.
+fn is_accepted(rule: &str, secret: &str) -> bool {
+    match rule {
+        "url-password" => {
+            let port = secret.find(['?', '#']).is_some_and(|at| secret[..at].bytes().all(|byte| byte.is_ascii_digit()));
+            !port && !is_placeholder(secret)
+        }
+        "basic-auth" => {
+            let kinds = Kinds::of(secret);
+            !is_placeholder(secret) && kinds.digits < kinds.length && (kinds.digits > 0 || kinds.signs > 0 || kinds.upper > 0)
+        }
+        "voyage-key" | "vault-token" | "discord-token" => !is_wordy(secret),
+        "slack-token" => secret.bytes().any(|byte| byte.is_ascii_digit()),
+        _ => true,
+    }
+}
+
+/// Random runs beside a telling word, where nothing else was found. What is near is what will be
+/// left of the line, so that a second look sees the same.
+fn by_entropy(text: &str, before: &str, hits: &mut Vec<Hit>) -> bool {
+    let Some(run) = RUN.as_ref().filter(|_| text.len() >= 32) else { return false };
+    let count = hits.len();
+    let mut next = 0;
+    let mut near = before.to_owned();
+    let mut at = 0;
+    for found in run.find_iter(text) {
+        let token = found.as_str().trim_start_matches(['-', '=', '/', '_']);
+        let start = found.end() - token.len();
+        while next < count && hits[next].range.start < found.end() {
+            near.push_str(text.get(at..hits[next].range.start).unwrap_or(""));
+            at = at.max(hits[next].range.end);
+            next += 1;
+        }
+        if at > start {
+            continue;
+        }
+        near.push_str(&text[at..start]);
+        at = start;
+        if is_random_run(token) && is_telling(&mut near) {
+            hits.push(Hit { range: start..found.end(), rule: "high-entropy", goes_on: None, rank: 0 });
+            at = found.end();
+        }
+    }
+    hits.len() > count
+}
+
+/// Does the end of this line make a random run behind it a secret? Shortens it to that end.
+fn is_telling(line: &mut String) -> bool {
+    let plain = without_replacements(line);
+    let start = plain.rfind('\n').map_or(0, |at| at + 1);
+    let start = start.max(plain.ceil_char_boundary(plain.len().saturating_sub(64)));
+    plain[start..].clone_into(line);
+    is(&NEAR, line) && !is(&PUBLIC, line)
+}
+
+fn is_random_run(token: &str) -> bool {
+    if token.len() > 512 {
+        return false;
+    }
+    let kinds = Kinds::of(token);
+    if token.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return token.len() >= 40 && kinds.digits > 0 && kinds.digits < kinds.length;
+    }
+    let public = token.starts_with("AAAA") || token.starts_with("sha256-") || token.starts_with("sha512-");
+    token.len() >= 32 && !public && kinds.upper > 1 && kinds.lower > 1 && entropy(token) >= 4.2 && looks_random(token)
+}
+
+/// The name in `[secret:NAME]` tells nothing about what follows.
+fn without_replacements(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("[secret:") {
+        plain.push_str(&rest[..at]);
+        rest = match super::replacement_end(&rest[at..]) {
+            Some(length) => &rest[at + length..],
+            None => &rest[at + "[secret:".len()..],
+        };
+    }
+    plain.push_str(rest);
+    // The end of one whose beginning was cut off.
+    match plain.split_once(']') {
+        Some((head, tail)) if head.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b':')) => {
+            tail.to_owned()
+        }
+        _ => plain,
+    }
+}
+
+/// Joins what overlaps; no hit cuts an older replacement in two.
+fn merge(text: &str, mut hits: Vec<Hit>) -> Vec<Hit> {
+    if hits.is_empty() {
+        return hits;
+    }
+    for hit in &mut hits {
+        for (at, _) in text.match_indices("[secret:") {
+            let Some(length) = super::replacement_end(&text[at..]) else { continue };
+            if hit.range.start < at + length && at < hit.range.end {
+                hit.range = hit.range.start.min(at)..hit.range.end.max(at + length);
+            }
+        }
+    }
+    hits.retain(|hit| super::replacement_end(&text[hit.range.start..]) != Some(hit.range.len()) && !hit.range.is_empty());
+    hits.sort_by_key(|hit| (hit.range.start, hit.range.end));
+    let mut merged: Vec<Hit> = Vec::with_capacity(hits.len());
+    for hit in hits {
+        match merged.last_mut() {
+            Some(last) if hit.range.start < last.range.end => {
+                if hit.range.end >= last.range.end {
+                    last.goes_on = hit.goes_on.or(last.goes_on.filter(|_| hit.range.end == last.range.end));
+                }
+                last.range.end = last.range.end.max(hit.range.end);
+                if hit.rank > last.rank {
+                    (last.rule, last.rank) = (hit.rule, hit.rank);
+                }
+            }
+            _ => merged.push(hit),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_compiles() {
+        assert!(PATTERNS.heads.is_some());
+        for pattern in &PATTERNS.patterns {
+            assert!(pattern.get().is_some(), "{}: {}", pattern.name, pattern.source);
+        }
+        assert!([&*NEAR, &*PUBLIC, &*RUN, &*QUICK, &*ADDRESS, &*HEADER, &*FLAG].iter().all(|pattern| pattern.is_some()));
+    }
+}
