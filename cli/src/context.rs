@@ -63,6 +63,11 @@ impl Context {
         self.resolved.settings.runs(&self.home)
     }
 
+    /// The agent's own folder: journals, conversations, memory.
+    pub(crate) fn agent_folder(&self) -> PathBuf {
+        self.resolved.settings.agent(&self.home)
+    }
+
     /// Where the cases are: what was typed, or the project's suite.
     pub(crate) fn cases_path(&self, typed: Option<&Path>) -> Result<PathBuf, Failure> {
         self.in_project(typed, SUITE)

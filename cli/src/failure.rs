@@ -7,6 +7,10 @@ use tenpass_bench::store::StoreError;
 use tenpass_catalog::CatalogError;
 use tenpass_config::ConfigError;
 use tenpass_model::ModelError;
+use tenpass_tools::assistant::{AssistantError, LiveError};
+use tenpass_tools::memory::MemoryError;
+use tenpass_trace::database::DatabaseError;
+use tenpass_trace::journal::JournalError;
 
 use crate::exit::Exit;
 
@@ -73,5 +77,45 @@ impl From<StoreError> for Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         Self::mistake(&error).hint(error.hint())
+    }
+}
+
+impl From<LiveError> for Failure {
+    fn from(error: LiveError) -> Self {
+        let hint = error.hint();
+        Self::mistake(error).hint(hint)
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        let hint = error.hint();
+        Self::mistake(error).hint(hint)
+    }
+}
+
+impl From<DatabaseError> for Failure {
+    fn from(error: DatabaseError) -> Self {
+        let hint = error.hint();
+        Self::mistake(error).hint(hint)
+    }
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Self {
+        let hint = error.hint();
+        Self::mistake(error).hint(hint)
+    }
+}
+
+impl From<AssistantError> for Failure {
+    fn from(error: AssistantError) -> Self {
+        let hint = match &error {
+            AssistantError::Busy(busy) => busy.hint(),
+            AssistantError::Store(store) => store.hint(),
+            AssistantError::Memory(_) => "`tenpass memory path` shows where the file is",
+            AssistantError::Record(_) => "nothing happens unrecorded: check that the disk is not full",
+        };
+        Self::mistake(&error).hint(hint)
     }
 }

@@ -81,6 +81,27 @@ impl Printer {
         }
     }
 
+    /// A piece of a conversation, as it is: a line that is still being written ends nowhere yet.
+    pub(crate) fn piece(self, text: &str) {
+        let mut stdout = std::io::stdout().lock();
+        if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+            && error.kind() != std::io::ErrorKind::BrokenPipe
+            && !LOST.swap(true, Ordering::Relaxed)
+        {
+            eprintln!("error: cannot write the output: {error}");
+        }
+    }
+
+    /// Whether results go to a terminal, where what was written can be taken back.
+    pub(crate) fn is_terminal(self) -> bool {
+        std::io::stdout().is_terminal()
+    }
+
+    /// Lines of the terminal, or 24 where there is none.
+    pub(crate) fn height(self) -> usize {
+        console::Term::stdout().size_checked().map_or(24, |(lines, _)| usize::from(lines)).max(2)
+    }
+
     /// A result as pretty JSON.
     pub(crate) fn json(self, value: &impl Serialize) -> Result<(), Failure> {
         self.out(&serde_json::to_string_pretty(value).map_err(Failure::bug)?);

@@ -9,6 +9,8 @@
     reason = "this crate exists for tests: a failure is a panic"
 )]
 
+pub mod script;
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -39,10 +41,12 @@ pub fn binary() -> PathBuf {
     binary
 }
 
-/// The binary with a clean environment and its own runs folder.
+/// The binary with a clean environment, its own runs folder and its own agent.
 pub struct Tenpass {
     /// Where its runs go.
     pub runs: tempfile::TempDir,
+    /// The agent's folder: journals, conversations, memory, and `files`, which it may write to.
+    pub agent: tempfile::TempDir,
 }
 
 impl Default for Tenpass {
@@ -54,7 +58,8 @@ impl Default for Tenpass {
 impl Tenpass {
     /// With an empty runs folder.
     pub fn new() -> Self {
-        Self { runs: tempfile::tempdir().expect("a temporary folder") }
+        let folder = || tempfile::tempdir().expect("a temporary folder");
+        Self { runs: folder(), agent: folder() }
     }
 
     /// A call with these words, in the repository, without colours and network.
@@ -62,7 +67,12 @@ impl Tenpass {
         let mut command = Command::new(binary());
         command.args(words).current_dir(repository()).stdin(Stdio::null());
         command.env("TENPASS_RUNS_DIR", self.runs.path()).env("NO_COLOR", "1").env("TENPASS_OFFLINE", "1");
+        command.env("TENPASS_AGENT_DIR", self.agent.path());
         command
+            .env_remove("TENPASS_FILES_DIR")
+            .env_remove("TENPASS_MEMORY_FILE")
+            .env_remove("TENPASS_CONFIRM")
+            .env_remove("TENPASS_CONFIG")
             .env_remove("COLUMNS")
             .env_remove("TENPASS_MODEL")
             .env_remove("TENPASS_PASSES")

@@ -4,7 +4,7 @@
 //! them is what chat, serve and the rounds bench inject into the loop. The loop owns policy,
 //! confirmation and journals; nothing here decides whether a call may run.
 
-// assistant: waits for trace::mask
+pub mod assistant;
 pub mod cleanup;
 pub mod documents;
 pub mod files;

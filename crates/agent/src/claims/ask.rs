@@ -46,7 +46,13 @@ const OPEN: &[&str] = &[
 
 /// Words that go on with something: the act itself was named before.
 const GO_ON: &[&str] = &[
-    "proceed", "continue", "ahead", "confirm", "sure", "certain", "do", "approve", "agree", "ok", "okay", "continuer", "proceder", "procede", "confirmer", "confirmez", "confirmes", "sur", "continue", "fasse", "faire", "y", "lance", "accord", "confirme", "confirmation", "permission", "approval", "yes", "oui", "word",
+    "proceed", "ahead", "confirm", "approve", "proceder", "procede", "confirmer", "confirmez", "fasse", "confirmation", "permission", "approval", "accord",
+];
+
+/// Openings that are a question for leave even alone: "Are you sure?", "Tu confirmes ?".
+const SETTLES: &[&str] = &[
+    "sure", "certain", "confirm", "approve", "agree", "authorize", "confirmez", "confirmes", "confirmer", "confirme", "confirmation", "sur", "d'accord", "autorisez",
+    "autorises", "acceptez", "acceptes", "va", "convient", "ok", "okay", "yes", "oui", "word", "alright", "permission", "approval", "accord", "y",
 ];
 
 /// The requests for leave of a text.
@@ -114,27 +120,35 @@ fn request(sentence: &Sentence, lexicon: &Lexicon, named: Option<&Sense>) -> Opt
     if after.says(&["else", "anything", "autre", "autres", "something"]) {
         return None;
     }
-    let mut verbs = false;
+    let mut going_on = false;
     for at in to..tokens.len() {
         let Some((concept, lemma)) = verb(tokens, at, lexicon) else { continue };
+        if lemma == "go" {
+            going_on |= word(at + 1) == "ahead";
+            continue;
+        }
         let mut objects = nouns::objects(&tokens[at + 1..]);
         objects.pronoun |= matches!(word(at - 1), "l'" | "le" | "la" | "les");
         objects.pronoun |= objects.words.is_empty();
-        verbs = true;
         match sense(concept, &lemma, &objects) {
-            Some(sense) if sense.generic => {}
+            Some(sense) if sense.generic => going_on = true,
             Some(sense) if sense.firm => return Some(Request { sense, start, end }),
             _ => return None,
         }
     }
     for at in to..tokens.len() {
+        // "go ahead with the deletion": the noun says what is gone on with.
         let objects = nouns::Objects { pronoun: true, ..nouns::objects(rest) };
         if let Some(sense) = nouns::action_of(word(at)).and_then(|concept| sense(concept, "", &objects)) {
             return Some(Request { sense, start, end });
         }
     }
-    let goes_on = tokens[from..].iter().any(|token| GO_ON.contains(&token.word()));
-    (goes_on || verbs).then(|| Request { sense: named.cloned().unwrap_or_else(Sense::anything), start, end })
+    let settles = tokens[from..to].iter().any(|token| SETTLES.contains(&token.word())) && rest.iter().filter(|token| token.kind == Kind::Word).count() <= 2;
+    let goes_on = rest.iter().any(|token| GO_ON.contains(&token.word()));
+    // "Shall I continue?" may go on with the text as well.
+    let continues = named.is_some() && rest.iter().any(|token| matches!(token.word(), "continue" | "continuer"));
+    (going_on || settles || goes_on || continues)
+        .then(|| Request { sense: named.cloned().unwrap_or_else(Sense::anything), start, end })
 }
 
 /// The verb at `at`, in a form that leave can be asked for.
@@ -163,6 +177,7 @@ fn clarifies(tokens: &[Token]) -> bool {
         }
         let alternative = matches!(token.word(), "or" | "ou") && token.text != "où";
         alternative
-            && !matches!(word(at + 1), "not" | "no" | "keep" | "leave" | "cancel" | "non" | "pas" | "garder" | "annuler" | "laisser" | "do" | "would" | "should" | "shall" | "preferez" | "voulez" | "est" | "")
+            && tokens.get(at + 1).is_some_and(|next| !matches!(next.kind, Kind::Mark(_)))
+            && !matches!(word(at + 1), "not" | "no" | "keep" | "leave" | "cancel" | "non" | "pas" | "garder" | "annuler" | "laisser" | "do" | "would" | "should" | "shall" | "preferez" | "voulez" | "est")
     })
 }

@@ -3,6 +3,7 @@
 //! A clause under "if", "avant que" or "as if" asserts nothing; one that someone else said, or that
 //! the speaker only believes, is reported, not claimed.
 
+use super::language::Language;
 use super::tokens::{Kind, Token};
 
 /// How a clause follows the one before it.
@@ -128,12 +129,12 @@ const OPENERS: &[(&[&str], Governor, bool)] = &[
 ];
 
 /// The clauses of a sentence, in order.
-pub(super) fn clauses(tokens: &[Token]) -> Vec<Clause> {
+pub(super) fn clauses(tokens: &[Token], language: Language) -> Vec<Clause> {
     let mut found: Vec<Clause> = Vec::new();
     let mut current = Clause { from: 0, to: 0, link: Link::Start, governor: Governor::None, relative: false };
     let mut index = 0;
     while index < tokens.len() {
-        let opening = open_at(tokens, index, current.from);
+        let opening = open_at(tokens, index, current.from, language);
         let Some((width, link, governor, relative)) = opening else {
             index += 1;
             continue;
@@ -154,6 +155,11 @@ pub(super) fn clauses(tokens: &[Token]) -> Vec<Clause> {
     if current.from < tokens.len() {
         found.push(Clause { to: tokens.len(), ..current });
     }
+    for clause in &mut found {
+        while clause.to > clause.from && matches!(tokens[clause.to - 1].kind, Kind::Mark(_)) {
+            clause.to -= 1;
+        }
+    }
     inherit(&mut found);
     found
 }
@@ -169,8 +175,20 @@ fn inherit(clauses: &mut [Clause]) {
     }
 }
 
+/// Words that open clauses in the other language only: English "on", French "or".
+fn foreign(word: &str, language: Language) -> bool {
+    const FRENCH: &[&str] = &[
+        "si", "car", "des", "ou", "apres", "avant", "une", "tant", "a", "bien", "dont", "on", "il", "tu", "ni", "comme", "pour", "au", "son", "qui", "que",
+    ];
+    const ENGLISH: &[&str] = &["as", "in", "or", "so", "by", "once", "but", "since", "then", "i", "he", "we", "while"];
+    match language {
+        Language::English => FRENCH.contains(&word),
+        Language::French => ENGLISH.contains(&word),
+    }
+}
+
 /// A border before `index`: how many tokens it takes up, and what it opens.
-fn open_at(tokens: &[Token], index: usize, from: usize) -> Option<(usize, Link, Governor, bool)> {
+fn open_at(tokens: &[Token], index: usize, from: usize, language: Language) -> Option<(usize, Link, Governor, bool)> {
     let token = &tokens[index];
     if let Kind::Mark(mark) = token.kind {
         return match mark {
@@ -180,13 +198,17 @@ fn open_at(tokens: &[Token], index: usize, from: usize) -> Option<(usize, Link, 
             _ => None,
         };
     }
+    if foreign(token.word(), language) {
+        return None;
+    }
     let word = |at: usize| tokens.get(at).map_or("", Token::word);
     for (words, governor, relative) in OPENERS {
         if words.iter().enumerate().all(|(offset, expected)| word(index + offset) == *expected) {
             // "le fichier a moins de place": an opener is one only where a clause follows.
             let conditional_a = words[0] == "a" && !matches!(word(index + words.len()), "que" | "qu'" | "de" | "d'");
             let once_more = words == &["une", "fois"] && !matches!(word(index + 2), "que" | "qu'" | "le" | "la" | "les" | "l'" | "votre" | "enregistre" | "cela");
-            if !conditional_a && !once_more {
+            let according = words == &["apres"] && index > 0 && word(index - 1) == "d'";
+            if !conditional_a && !once_more && !according {
                 let extra = usize::from(matches!(word(index + words.len()), "que" | "qu'"));
                 return Some((words.len() + extra, Link::That, *governor, *relative));
             }
@@ -276,7 +298,8 @@ const HEDGES: &[&str] = &[
     "hope", "wish", "doubt", "imagine", "pretend", "pretended", "wonder", "suspect", "unsure", "unclear", "possible", "impression",
     "thought", "believed", "crois", "croyais", "pense", "pensais", "imagine", "semble", "semblerait", "parait", "espere",
     "doute", "souhaite", "souhaiterais", "dirait", "probable", "faux", "false", "untrue", "incorrect", "lie", "wrong",
-    "mensonge", "ignore", "prefer", "prefere", "prefererais", "rather",
+    "mensonge", "ignore", "prefer", "prefere", "prefererais", "rather", "see", "notice", "noticed", "understand", "saw",
+    "realize", "realise", "vois", "remarque", "constate", "comprends",
 ];
 
 /// Verbs that report what someone said, showed or wanted.
@@ -317,7 +340,9 @@ pub(super) fn reports(tokens: &[Token]) -> bool {
     if tokens.first().is_some_and(|token| matches!(token.word(), "as" | "comme" | "since" | "because" | "puisque")) {
         return false;
     }
-    if guesses(tokens) || has(HEDGES) {
+    let word = |at: usize| tokens.get(at).map_or("", Token::word);
+    let told_to = matches!(word(0), "make" | "ensure" | "check" | "verify" | "wait" | "confirm" | "please" | "verifiez" | "verifie" | "assurez" | "assure" | "attendez" | "attends");
+    if guesses(tokens) || has(HEDGES) || (told_to && !first) {
         return true;
     }
     if negated && (has(VOUCHES) || has(REPORTS) || has(&["sure", "sur", "certain", "true", "vrai", "mean", "sais", "pretend", "affirmer", "claim", "guarantee", "garantir", "promise"])) {
@@ -331,6 +356,23 @@ pub(super) fn reports(tokens: &[Token]) -> bool {
         return false;
     }
     !has(OWN_SOURCES) && has(REPORTS)
+}
+
+/// True when the words before a passive's subject leave it unasserted: "it looks like the file was
+/// deleted", "I'm not sure the file was saved".
+pub(super) fn reports_within(tokens: &[Token]) -> bool {
+    // "the requested file": a participle before its noun says nothing about the speaker.
+    let plain: Vec<Token> = tokens
+        .iter()
+        .enumerate()
+        .filter(|(index, token)| {
+            let before = index.checked_sub(1).map_or("", |before| tokens[before].word());
+            let adjective = matches!(before, "the" | "your" | "a" | "my" | "all" | "these" | "those" | "le" | "la" | "les" | "votre" | "vos");
+            !(adjective && token.word().ends_with("ed")) && !matches!(token.word(), "no" | "show")
+        })
+        .map(|(_, token)| token.clone())
+        .collect();
+    plain.len() > 1 && reports(&plain)
 }
 
 /// Openings after which everything up to the end of the sentence is someone else's word.

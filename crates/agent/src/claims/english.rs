@@ -23,7 +23,6 @@ const TAKERS: &[(&str, Effect)] = &[
     ("succeeded succeed", Effect::Succeeds),
     ("proceeded proceed", Effect::Succeeds),
     ("helped help", Effect::Succeeds),
-    ("went got", Effect::Succeeds),
     ("failed fail failing", Effect::Fails),
     ("struggled struggle", Effect::Fails),
     ("forgot forget forgotten", Effect::Omits),
@@ -119,14 +118,21 @@ impl Reader<'_> {
         if word == "open" && mask & form::PARTICIPLE != 0 && mask & form::BASE == 0 {
             return Some(super::verbs::Form { concept: Concept::Open, bits: form::PARTICIPLE, lemma: "open".to_owned() });
         }
-        let entries = self.lexicon.english(word);
+        let mut entries = self.lexicon.english(word);
+        // "double-checked", "re-read"
+        if entries.is_empty()
+            && let Some((head, tail)) = word.split_once('-')
+            && matches!(head, "double" | "re" | "auto" | "pre")
+        {
+            entries = self.lexicon.english(tail);
+        }
         entries.iter().find(|entry| entry.bits & mask != 0).cloned()
     }
 
     fn english_taker(&self, at: usize) -> Option<(Effect, bool)> {
         let word = self.word(at);
         let (words, effect) = TAKERS.iter().find(|(words, _)| words.split(' ').any(|taker| taker == word))?;
-        let past = words.split(' ').next() == Some(word) || word.ends_with("ed") || matches!(word, "chose" | "forgot" | "went" | "got" | "began" | "done");
+        let past = words.split(' ').next() == Some(word) || word.ends_with("ed") || matches!(word, "chose" | "forgot" | "began" | "done");
         Some((*effect, past && !word.is_empty()))
     }
 }
@@ -329,6 +335,10 @@ impl<'r, 't> Group<'r, 't> {
                 self.at += 1;
                 self.after_be(Modality::Done, true)
             }
+            "a" if matches!(self.reader.word(self.at + 1), "look" | "glance") => {
+                self.at += 1;
+                Some(self.made(Concept::Check, "check", Modality::Done))
+            }
             "trouble" | "difficulty" | "problems" => {
                 self.at += 1;
                 self.head(form::GERUND, Modality::Failed, false)
@@ -354,18 +364,22 @@ impl<'r, 't> Group<'r, 't> {
         if self.word() != "access" {
             self.at += 1;
         }
-        (self.word() == "access").then(|| Head {
+        (self.word() == "access").then(|| self.made(Concept::Access, "access", Modality::Can))
+    }
+
+    fn made(&self, concept: Concept, lemma: &str, modality: Modality) -> Head {
+        Head {
             at: self.at,
             start: self.start,
-            concept: Concept::Access,
-            lemma: "access".to_owned(),
-            modality: Modality::Can.negate(self.negated),
+            concept,
+            lemma: lemma.to_owned(),
+            modality: modality.negate(self.negated),
             passive: false,
-            perfect: false,
-            past: false,
+            perfect: self.perfect,
+            past: self.past,
             mask: 0,
             clitics: Vec::new(),
-        })
+        }
     }
 
     fn do_support(&mut self, past: bool) -> Option<Head> {
@@ -471,6 +485,11 @@ impl<'r, 't> Group<'r, 't> {
             Modality::Will => Modality::CanWill,
             other => other,
         };
+        // "is ready and saved"
+        if matches!(self.word(), "ready" | "complete" | "safe" | "up" | "finished") && self.reader.word(self.at + 1) == "and" {
+            self.at += 2;
+            self.adverbs();
+        }
         let next = self.reader.word(self.at + 1);
         match self.word() {
             "going" if next == "to" => {

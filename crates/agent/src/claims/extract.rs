@@ -99,7 +99,7 @@ impl Passage<'_> {
         if clause::speaker_label(tokens) {
             return;
         }
-        let clauses = clause::clauses(tokens);
+        let clauses = clause::clauses(tokens, self.language);
         let mut reported = false;
         let mut attributed = false;
         let mut subject = Subject::None;
@@ -133,7 +133,7 @@ impl Passage<'_> {
     fn clause(&mut self, clauses: &[Clause], index: usize, before: Subject, standing: Standing) -> Subject {
         let clause = clauses[index];
         let tokens = &self.sentence.tokens;
-        let reader = Reader { tokens, lexicon: self.lexicon, from: clause.from, to: clause.to };
+        let reader = Reader { tokens, lexicon: self.lexicon, to: clause.to };
         let Some((found, subject)) = self.find(&reader, clauses, index, before) else {
             return subject_of(&tokens[clause.from..clause.to]).unwrap_or(before);
         };
@@ -152,7 +152,7 @@ impl Passage<'_> {
                 Some(_) => end,
                 None => {
                     end = extended(tokens, clauses, index);
-                    end
+                    end.max(clause.to)
                 }
             };
             self.push(&one, objects_to, end, standing, &reader);
@@ -172,7 +172,9 @@ impl Passage<'_> {
             if inverted {
                 return None;
             }
-            let head = self.group(reader, at + 1)?;
+            let Some(head) = self.group(reader, at + 1) else {
+                return self.third_person(reader, clauses, index).map(|found| (found, Subject::Other));
+            };
             let generic = matches!(head.lemma.as_str(), "do" | "finish") && head.at + 1 >= clause.to;
             if head.passive && !generic {
                 return None;
@@ -234,7 +236,22 @@ impl Passage<'_> {
             let Some(head) = head else { continue };
             let end = if agent { at + 1 } else { at };
             let subject = subject_range(clauses, index, end);
+            let troubled = (clause.from..at).any(|at| matches!(reader.word(at), "error" | "problem" | "issue" | "erreur" | "probleme"));
+            if troubled {
+                return None;
+            }
+            // "The song is now playing" says that it was started.
+            let playing = head.concept == Concept::Play && head.modality == Modality::Doing && !head.passive;
+            let head = if playing { Head { passive: true, modality: Modality::Done, ..head } } else { head };
             if head.passive && !agent {
+                let unasserted = clause.link != Link::Bare && clause::reports_within(&reader.tokens[clause.from..at]);
+                let thing = nouns::objects(&reader.tokens[subject.0..subject.1]);
+                // "Saved files are stored in Documents": so it is with all of them.
+                let habit = !head.past && !head.perfect && !thing.definite && !thing.pronoun && thing.count.is_none() && !thing.none
+                    && matches!(reader.word(at), "are" | "sont") && thing.proper.is_empty();
+                if unasserted || habit {
+                    return None;
+                }
                 if subject.0 == subject.1 || !self.passive_holds(reader, &head, subject) {
                     return None;
                 }
@@ -284,17 +301,25 @@ impl Passage<'_> {
     /// "Saved!", "File saved to a.txt", "Fichier enregistré."
     fn elliptical(&self, reader: &Reader<'_>, clause: Clause) -> Option<Found> {
         let tokens = &self.sentence.tokens;
-        if !matches!(clause.link, Link::Start | Link::Comma | Link::Colon | Link::And) || clause.relative {
+        if !matches!(clause.link, Link::Start | Link::Comma | Link::Colon | Link::And) && clause.governor != Governor::After || clause.relative {
             return None;
         }
         let slice = &tokens[clause.from..clause.to];
+        if let Some(found) = self.after_doing(reader, clause) {
+            return Some(found);
+        }
         let mut at = clause.from;
         while at < clause.to && (matches!(reader.word(at), "just" | "successfully" | "already" | "now" | "then" | "bien" | "deja" | "and" | "et" | "also" | "voila" | "ok" | "okay" | "yes" | "oui" | "puis" | "ensuite" | "finally" | "enfin") || matches!(tokens[at].kind, Kind::Mark(_))) {
             at += 1;
         }
         let negated = matches!(reader.word(at), "not" | "pas" | "non" | "never");
         let verb = at + usize::from(negated);
-        if let Some(head) = self.bare_participle(reader, verb, at > clause.from) {
+        let finite = (verb + 1..clause.to).any(|at| matches!(reader.word(at), "is" | "are" | "was" | "were" | "est" | "sont" | "contains" | "can" | "will" | "peuvent" | "has" | "have"));
+        if reader.word(at) == "playing" && at > clause.from {
+            let head = Head { at, start: at, concept: Concept::Play, lemma: "play".to_owned(), modality: Modality::Done, passive: false, perfect: true, past: true, mask: 0, clitics: Vec::new() };
+            return Some(Found { head, from: at, subject: (at, at), elliptical: true });
+        }
+        if let Some(head) = self.bare_participle(reader, verb, at > clause.from).filter(|_| !finite) {
             let next = reader.word(verb + 1);
             let labelled = self.sentence.label && !slice.iter().any(|token| nouns::objects(std::slice::from_ref(token)).definite);
             if matches!(next, "by" | "par") || labelled && verb + 1 < clause.to {
@@ -316,6 +341,27 @@ impl Passage<'_> {
             return Some(Found { head, from: at, subject: (at, at), elliptical: false });
         }
         self.noun_participle(reader, clause)
+    }
+
+    /// "After checking the web, …", "Après avoir consulté la page, …": done before the main clause,
+    /// unless that one lies in the future.
+    fn after_doing(&self, reader: &Reader<'_>, clause: Clause) -> Option<Found> {
+        let tokens = &self.sentence.tokens;
+        let planned = tokens.iter().any(|token| matches!(token.word(), "will" | "would" | "should" | "must" | "vais" | "vas" | "dois" | "devrais" | "you" | "vous"))
+            && !tokens.iter().any(|token| matches!(token.word(), "can" | "found" | "peux" | "i" | "je" | "j'"));
+        let at = clause.from;
+        if planned || clause.governor != Governor::After {
+            return None;
+        }
+        let (at, entry) = match self.language {
+            Language::English => (at, self.lexicon.english(reader.word(at)).iter().find(|entry| entry.bits & form::GERUND != 0).cloned()?),
+            Language::French if reader.word(at) == "avoir" => (at + 1, reader.french_participle(at + 1)?),
+            Language::French if reader.word(at) == "l'" && reader.word(at + 1) == "avoir" => (at + 2, reader.french_participle(at + 2)?),
+            Language::French => return None,
+        };
+        let mask = if self.language == Language::English { form::GERUND } else { form::PARTICIPLE };
+        let head = Head { at, start: at, concept: entry.concept, lemma: entry.lemma, modality: Modality::Done, passive: false, perfect: true, past: true, mask, clitics: Vec::new() };
+        Some(Found { head, from: clause.from, subject: (at, at), elliptical: false })
     }
 
     fn bare_participle(&self, reader: &Reader<'_>, at: usize, led: bool) -> Option<Head> {
@@ -341,8 +387,10 @@ impl Passage<'_> {
     fn noun_participle(&self, reader: &Reader<'_>, clause: Clause) -> Option<Found> {
         let tokens = &self.sentence.tokens;
         let slice = &tokens[clause.from..clause.to];
-        let finite = slice.iter().any(|token| {
-            clause::FINITE.contains(&token.word()) && !matches!(token.word(), "a" | "as" | "l'" | "'s" | "do") || matches!(token.word(), "contains" | "contient" | "shows" | "here" | "voici" | "how" | "comment" | "to-do")
+        let finite = slice.iter().enumerate().any(|(index, token)| {
+            // "set for 7 am"
+            let hour = token.word() == "am" && index > 0 && slice[index - 1].kind == Kind::Number;
+            !hour && clause::FINITE.contains(&token.word()) && !matches!(token.word(), "a" | "as" | "l'" | "'s" | "do") || matches!(token.word(), "contains" | "contient" | "shows" | "here" | "voici" | "how" | "comment" | "to-do")
         });
         let starts = slice.first().is_some_and(|token| {
             matches!(token.word(), "the" | "a" | "an" | "le" | "la" | "l'" | "un" | "une" | "des" | "in" | "on" | "for" | "to" | "with" | "dans" | "pour" | "avec" | "sur" | "recently" | "how" | "when" | "if" | "you" | "vous" | "about")
@@ -351,7 +399,7 @@ impl Passage<'_> {
             return None;
         }
         for at in clause.from + 1..clause.to.min(clause.from + 9) {
-            let Some(mut head) = self.bare_participle(reader, at, false) else { continue };
+            let Some(mut head) = self.bare_participle(reader, at, true) else { continue };
             let subject = nouns::objects(&tokens[clause.from..at]);
             if subject.classes == 0 && subject.names.is_empty() {
                 continue;
@@ -381,6 +429,7 @@ impl Passage<'_> {
         around.extend_from_slice(&clitics);
         around.extend_from_slice(&tokens[(head.at + 1).min(objects_to)..objects_to]);
         let mut objects = nouns::objects(&around);
+        objects.names.extend(self.names_behind(objects_to));
         objects.pronoun |= clitics.iter().any(|token| matches!(token.word(), "le" | "la" | "l'" | "les"));
         let bare = objects.words.iter().all(|word| word.ends_with("ly") || matches!(word.as_str(), "now" | "bien" | "deja" | "already" | "for" | "you" | "pour" | "vous" | "too" | "maintenant" | "successfully")) && objects.names.is_empty() && !objects.quote;
         if found.elliptical && bare {
@@ -403,12 +452,25 @@ impl Passage<'_> {
         if objects.none && modality == Modality::Done {
             modality = Modality::NotDone;
         }
-        if objects.none && matches!(head.concept, Concept::Change | Concept::Light | Concept::Generic) && !objects.file() {
-            sense = Sense::anything();
+        if objects.none && matches!(head.concept, Concept::Change | Concept::Light | Concept::Generic) {
+            sense = if objects.file() { Sense::any_writing() } else { Sense::anything() };
         }
         self.antecedent = Some(sense.clone());
         let earlier = trailing_date(&tokens[head.at..objects_to]);
         self.state(sense, modality, standing.apply(modality, head.past && !head.perfect, self.language), objects, (found.from, end), earlier);
+    }
+
+    /// Names behind a relative clause about the user: "the changes you asked for in budget.csv".
+    fn names_behind(&self, from: usize) -> Vec<String> {
+        let tokens = &self.sentence.tokens;
+        let at = |offset: usize| tokens.get(from + offset).map_or("", Token::word);
+        let relative = at(0) == "you" || matches!(at(0), "that" | "que") && matches!(at(1), "you" | "vous" | "tu");
+        if !relative {
+            return Vec::new();
+        }
+        let until = tokens[from..].iter().skip(2).position(|token| matches!(token.kind, Kind::Mark(_)) || clause::FINITE.contains(&token.word()) && !matches!(token.word(), "avez" | "as" | "a"));
+        let until = until.map_or(tokens.len(), |offset| from + 2 + offset);
+        nouns::objects(&tokens[from..until]).names
     }
 
     /// What "I did", "je n'ai pas pu" points at: the last verb in its base form before it.

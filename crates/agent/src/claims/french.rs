@@ -226,6 +226,7 @@ impl<'t> Group<'_, 't> {
             | "prefere" | "propose" | "refuse" | "ose" | "pense" | "doivent" | "devais" | "voulais" | "souhaiterais" | "essaie" | "essaye" | "tente" => {
                 self.infinitive_after(Modality::Unasserted)
             }
+            "occupe" | "charge" => self.infinitive_after(Modality::Will),
             "laisse" | "laissez" => {
                 self.at += 1;
                 while matches!(self.word(), "moi" | "nous") {
@@ -331,6 +332,10 @@ impl<'t> Group<'_, 't> {
     fn participle(&mut self) -> Option<Head> {
         if let Some(head) = self.taken() {
             return Some(head);
+        }
+        // "cherché à comprendre" looks for nothing.
+        if self.word() == "cherche" && self.reader.accented(self.at + 1) == "à" {
+            return None;
         }
         let from = self.at + 1;
         let until = self.reader.to;

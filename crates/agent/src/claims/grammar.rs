@@ -94,7 +94,6 @@ pub(super) struct Reader<'t> {
     /// The tokens of the sentence.
     pub(super) tokens: &'t [Token],
     pub(super) lexicon: &'t Lexicon,
-    pub(super) from: usize,
     /// One past the last token of the clause.
     pub(super) to: usize,
 }

@@ -161,7 +161,11 @@ fn own_search(tokens: &[Token]) -> Told {
     let led = matches!(first, "according" | "selon" | "per") || first == "based" || (first == "d'" && second == "apres") || (first == "from" && second == "my");
     let searched = said.iter().any(|word| matches!(*word, "search" | "searches" | "recherche" | "recherches"));
     let owned = said.iter().any(|word| matches!(*word, "my" | "ma" | "mes" | "web" | "results" | "resultats" | "online" | "internet" | "google"));
-    if led && searched && owned {
+    // "My search returned nothing", "les résultats de la recherche montrent …"
+    let shows = said.iter().any(|word| matches!(*word, "returned" | "returns" | "show" | "shows" | "showed" | "revealed" | "found" | "indicate" | "indicates" | "gave" | "donne" | "montre" | "montrent" | "indique" | "indiquent" | "retourne" | "renvoie"));
+    let subject = said.iter().take(5).any(|word| matches!(*word, "search" | "recherche" | "recherches"));
+    let others = said.iter().any(|word| matches!(*word, "you" | "your" | "vous" | "votre" | "if" | "can" | "will" | "would" | "not" | "engine"));
+    if (led && searched && owned) || (shows && subject && owned && !others) {
         return sense(Concept::Search, "search", &nouns::Objects::default()).map(|sense| (sense, Modality::Done));
     }
     None
@@ -171,7 +175,7 @@ fn own_search(tokens: &[Token]) -> Told {
 fn provider(tokens: &[Token]) -> Told {
     const SAYS: &[&str] = &[
         "said", "says", "answered", "answers", "replied", "replies", "responded", "suggests", "suggested", "recommends", "recommended", "wrote", "advises", "advised",
-        "confirmed", "proposes", "proposed", "repondu", "repond", "dit", "suggere", "recommande", "propose", "conseille", "redige", "ecrit", "confirme", "estime", "indique",
+        "told", "thinks", "thought", "confirmed", "proposes", "proposed", "repondu", "repond", "dit", "suggere", "recommande", "propose", "conseille", "redige", "ecrit", "confirme", "estime", "indique",
     ];
     let at = tokens.iter().position(|token| nouns::classes_of(token.word()) & class::PROVIDER != 0)?;
     let first = tokens[..at].iter().all(|token| matches!(token.word(), "and" | "et" | "but" | "mais" | "" | "then"));

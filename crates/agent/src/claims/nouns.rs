@@ -84,7 +84,7 @@ const CLASSES: &[(u64, &str)] = &[
     (SENSE, "screen camera webcam microphone ecran micro location position gps"),
     (NETWORK, "wifi wi-fi bluetooth network reseau vpn server serveur"),
     (ORDER, "order ticket flight hotel restaurant taxi pizza train room seat billet vol chambre place product produit commande reservation booking cart panier book livre table appointment groceries courses item"),
-    (TASK, "task action job operation request tache demande necessaire work travail everything tout step process processus command procedure mission nothing anything requested all"),
+    (TASK, "task action job operation request tache demande necessaire work travail everything rien tout step process processus command procedure mission nothing anything requested all"),
     (PERSON, "paul marie mom mum dad boss colleague friend maman papa patron chef collegue ami amie doctor medecin plumber plombier wife husband femme mari team equipe client customer landlord proprietaire police bank banque him her them lui leur someone quelqu'un person personne contact contacts restaurant"),
     (SETTING, "setting settings parametre reglage configuration mode theme brightness luminosite wallpaper preference option fond"),
     (IDIOM, "time temps life vie day care attention mind best mieux part role sense point way face trouble effort energy energie tone luck patience conclusion"),
@@ -122,6 +122,8 @@ const ACTION_NOUNS: &[(&str, Concept)] = &[
     ("remplacement", Concept::Change),
     ("ajout", Concept::Add),
     ("addition", Concept::Add),
+    ("look", Concept::Check),
+    ("glance", Concept::Check),
     ("search", Concept::Search),
     ("recherche", Concept::Search),
     ("research", Concept::Search),
@@ -363,10 +365,16 @@ fn word(found: &mut Objects, tokens: &[Token], index: usize) {
         } else {
             found.unknown = true;
         }
-    } else if token.capital && classes & (APP | PROVIDER | PERSON) != 0 {
+    } else if token.capital && classes & PERSON != 0 || classes & (APP | PROVIDER) != 0 && !KINDS.contains(&word) {
         found.proper.push(word.to_owned());
     }
 }
+
+/// Nouns for kinds of applications, not for one of them.
+const KINDS: &[&str] = &[
+    "app", "apps", "application", "applications", "program", "programs", "browser", "navigateur", "logiciel", "logiciels", "programme", "programmes", "calculator",
+    "calculatrice", "terminal", "editor", "editeur", "window", "windows", "fenetre", "fenetres", "word",
+];
 
 /// A number in words, English and French.
 fn numeral(word: &str) -> Option<u64> {
@@ -406,7 +414,7 @@ const FUNCTION: &[&str] = &[
     "appele", "ici", "pas", "plus", "jamais", "est", "ont", "ete", "avez", "comme", "afin", "correctement", "who",
     "which", "what", "when", "where", "please", "today", "tomorrow", "demain", "until", "about", "more", "other", "only",
     "quickly", "carefully", "safely", "possible", "vous", "nous", "elle", "elles", "ils", "succes", "instead", "rather",
-    "directly", "directement", "automatiquement", "automatically", "asked", "demande",
+    "aucun", "aucune", "nothing", "rien", "none", "directly", "directement", "automatiquement", "automatically", "asked", "demande",
 ];
 
 #[cfg(test)]

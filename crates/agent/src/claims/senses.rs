@@ -46,6 +46,11 @@ impl Sense {
         Self { primary: Acts::NONE, also: Acts::NONE, firm: true, deniable: true, generic: true, tool: None }
     }
 
+    /// Whatever changes a file.
+    pub(super) fn any_writing() -> Self {
+        Self { primary: Acts::of(&[Create, Append, Update]), generic: false, ..Self::anything() }
+    }
+
     /// Every act that makes the claim true.
     pub(super) fn all(&self) -> Acts {
         self.primary.or(self.also)
@@ -79,11 +84,13 @@ impl Wider for Option<Sense> {
 }
 
 /// Verbs whose meaning lies in what follows: "took a screenshot", "mis à jour", "turned it up".
-fn refine(concept: C, objects: &Objects) -> C {
+fn refine(concept: C, lemma: &str, objects: &Objects) -> C {
     let action = || objects.actions.iter().copied().find(|action| *action != C::RemindSet || objects.any(REMINDER));
     let says = |words: &[&str]| objects.says(words);
     match concept {
         C::Light if says(&["sure", "certain", "attention", "part", "partie", "suivre", "mieux", "best"]) => C::Other,
+        C::Generic if lemma == "execute" && objects.any(COMMAND) => C::Run,
+        C::Light if lemma == "make" && objects.file() && objects.actions.is_empty() => C::Create,
         C::Light | C::Take | C::Run | C::Generic | C::Launch | C::Start | C::Give => match action() {
             Some(C::Note) if concept != C::Take && concept != C::Light => concept,
             Some(C::Copy) if concept == C::Take => concept,
@@ -92,7 +99,9 @@ fn refine(concept: C, objects: &Objects) -> C {
             _ => concept,
         },
         C::Look if says(&["up"]) => C::Search,
+        C::Look if lemma == "go" && !says(&["through", "over"]) => C::Other,
         C::Look => C::Check,
+        C::Put | C::Skip if objects.actions.contains(&C::Buy) => C::Buy,
         C::Put if says(&["pause"]) => C::Pause,
         C::Put if says(&["jour"]) => C::Change,
         C::Put if says(&["ligne"]) && !objects.any(FILE) => C::Post,
@@ -112,7 +121,12 @@ fn refine(concept: C, objects: &Objects) -> C {
 
 /// The acts that a verb with these objects claims; `None` for what needs no tool.
 pub(super) fn sense(concept: C, lemma: &str, objects: &Objects) -> Option<Sense> {
-    let concept = refine(concept, objects);
+    let refined = refine(concept, lemma, objects);
+    // A verb that turned out to be none ("made sure") is no verb of a tool's own either.
+    if refined == C::Other && concept != C::Other {
+        return None;
+    }
+    let concept = refined;
     let thing = objects.pronoun;
     let file = objects.file();
     // "it", a name of its own, or some noun that no list knows.
@@ -132,7 +146,7 @@ pub(super) fn sense(concept: C, lemma: &str, objects: &Objects) -> Option<Sense>
         }
         C::Open | C::Launch | C::Start | C::Close | C::Show | C::Run | C::Restart | C::Shutdown | C::Connect
         | C::Install | C::Uninstall | C::Lock | C::Screenshot | C::Draw => desktop(concept, objects),
-        C::Play | C::Pause | C::Stop | C::Resume | C::Skip | C::Rewind | C::Mute | C::Raise | C::Lower | C::Turn
+        C::Play | C::Pause | C::Stop | C::Resume | C::Skip | C::Mute | C::Raise | C::Lower | C::Turn
         | C::Set => media(concept, objects),
         C::Generic | C::Light => {
             let whatever = thing || objects.any(TASK) || objects.definite && objects.any(UTTERANCE);
@@ -140,7 +154,7 @@ pub(super) fn sense(concept: C, lemma: &str, objects: &Objects) -> Option<Sense>
         }
         C::Other if lemma.is_empty() => None,
         C::Other => Sense::firm(&[Other]).map(|sense| Sense { tool: Some(lemma.to_owned()), ..sense }),
-        _ => outside(concept, objects, idiom),
+        _ => outside(concept, lemma, objects, idiom),
     }
 }
 
@@ -207,7 +221,7 @@ fn named_or_disk(objects: &Objects) -> bool {
 
 /// "I noted that you prefer tea" is kept; "I noted a mistake in line 2" is seen.
 fn noting(objects: &Objects) -> Option<Sense> {
-    let seen = objects.any(PART) || objects.count.is_some() && objects.unknown && !objects.file();
+    let seen = objects.any(PART | UTTERANCE) && !objects.any(FACT) || objects.count.is_some() && objects.unknown && !objects.file();
     let kept = objects.pronoun || objects.possessed || objects.to_user || objects.file() || objects.any(FACT);
     let kept = kept || objects.says(&["that", "que", "qu'", "down"]);
     (kept && !seen).then(|| Sense::firm(&[Remember]).also(&[Create, Append, Update, Remind, Calendar])).flatten()
@@ -306,9 +320,12 @@ fn looking(concept: C, objects: &Objects) -> Option<Sense> {
         C::Read | C::Check | C::Access if own => None,
         // "I checked the spelling of the report" reads; "I reviewed your plan" is done in words.
         C::Read | C::Check | C::Measure => about.reads(),
+        C::Access if objects.any(SENSE) => about,
         C::Access => about.also(&[OpenPage, OpenPath, Update, Create]),
         C::List => (file || objects.any(FOLDER)).then(|| Sense::firm(&[ListFolder]).reads()).flatten(),
+        C::Get if objects.any(PROVIDER) => Sense::firm(&[Delegate]).also(&[ProviderRecall]),
         C::Get => (objects.any(FRESH | WEB) || file || page).then_some(()).and(about).reads().also(&[Download]),
+        C::See if objects.any(WEB | PAGE) => about.reads(),
         C::See => objects.any(SENSE).then(|| Sense::firm(&[Screen])).flatten(),
         C::Plan => objects.says(&["cleanup", "nettoyage"]).then(|| Sense::firm(&[PlanCleanup])).flatten(),
         _ => None,
@@ -364,7 +381,7 @@ fn media(concept: C, objects: &Objects) -> Option<Sense> {
         C::Stop if heard => Sense::firm(&[Pause]).also(&[Mute]),
         C::Resume if media => Sense::firm(&[Play]),
         C::Skip if media => Sense::firm(&[Next]),
-        C::Rewind if media => Sense::firm(&[Previous]),
+        C::Put | C::Move if media && objects.says(&["back", "previous", "precedent"]) => Sense::firm(&[Previous]),
         C::Mute if heard || objects.any(SYSTEM) => Sense::firm(&[Mute]).also(&[Volume, Pause]),
         C::Raise | C::Lower if heard => Sense::firm(&[Volume]).also(&[Mute]),
         C::Raise | C::Lower | C::Turn | C::Set if objects.any(DEVICE) => Sense::firm(&[Home]),
@@ -379,20 +396,21 @@ fn media(concept: C, objects: &Objects) -> Option<Sense> {
 }
 
 /// What leaves the machine: people, shops, providers.
-fn outside(concept: C, objects: &Objects, idiom: bool) -> Option<Sense> {
+fn outside(concept: C, lemma: &str, objects: &Objects, idiom: bool) -> Option<Sense> {
     let file = objects.file();
     let someone = objects.any(PERSON) || !objects.proper.is_empty();
     match concept {
         C::Send if idiom && !objects.any(MAIL) => None,
         C::Send | C::Delegate | C::Give if objects.any(PROVIDER) => Sense::firm(&[Act::Delegate]).also(&[SendMessage]),
-        C::Send if objects.to_user && !objects.any(MAIL) => None,
+        C::Send if objects.to_user && !objects.any(MAIL) && !matches!(lemma, "text" | "email" | "mail" | "message") => None,
         C::Send if objects.any(UTTERANCE) && !objects.any(MAIL) && !someone => Sense::weak(&[SendMessage, Act::Delegate, SearchWeb]),
         C::Send if objects.any(MONEY) => Sense::firm(&[Act::Pay]),
         C::Send => Sense::firm(&[SendMessage]).also(&[Terminal, Act::Share, Act::Post, Act::Upload]),
         C::Delegate => Sense::firm(&[Act::Delegate]).when(objects.definite),
         C::Ask | C::Consult if objects.any(PROVIDER) => Sense::firm(&[Act::Delegate]).also(&[ProviderRecall]),
         C::Consult if someone => Sense::firm(&[SendMessage, Act::Call]),
-        C::Remember if !idiom => Sense::firm(&[Act::Remember]).also(&[Create, Append]),
+        // "I remembered that you like tea" recalls it.
+        C::Remember if !idiom => Sense::firm(&[Act::Remember]).also(&[Create, Append]).when(lemma != "remember"),
         C::Remind if objects.to_user => Sense::firm(&[Act::Remind]).also(&[Calendar]),
         // French "rappeler" is to remind and to call back.
         C::Remind if someone => Sense::firm(&[Act::Call, Act::Remind]),
@@ -412,6 +430,7 @@ fn outside(concept: C, objects: &Objects, idiom: bool) -> Option<Sense> {
         C::Pay => Sense::firm(&[Act::Pay]).also(&[Act::Buy]).when(objects.definite || someone || objects.any(MONEY)),
         C::Transfer if objects.any(MONEY) => Sense::firm(&[Act::Pay]),
         C::Transfer => Sense::firm(&[SendMessage]).also(&[Move, Copy, Act::Upload]).when(file || objects.any(MAIL)),
+        C::Post if objects.any(TEXT | LIST) => Sense::weak(&[Act::Post]),
         C::Post if !objects.any(IDIOM) => Sense::firm(&[Act::Post]).also(&[SendMessage]),
         C::Share if file || objects.any(PAGE) || someone => Sense::firm(&[Act::Share]).also(&[SendMessage, Act::Post]),
         C::Register if objects.any(ACCOUNT) => Sense::firm(&[Act::Register]),

@@ -194,7 +194,11 @@ impl Reader<'_> {
     }
 
     fn close(&mut self, question: bool) {
-        let tokens = std::mem::take(&mut self.tokens);
+        let mut tokens = std::mem::take(&mut self.tokens);
+        // The first word is written with a capital whatever it is.
+        if let Some(first) = tokens.iter_mut().find(|token| !matches!(token.kind, Kind::Mark(_))).filter(|first| first.kind == Kind::Word) {
+            first.capital = false;
+        }
         // "!?" and "?!" make a question of the sentence that the first mark closed.
         if question && tokens.iter().all(|token| matches!(token.kind, Kind::Mark(_))) {
             if let Some(last) = self.sentences.last_mut() {

@@ -34,7 +34,6 @@ pub(super) enum Concept {
     Stop,
     Resume,
     Skip,
-    Rewind,
     Mute,
     Raise,
     Lower,
@@ -144,8 +143,8 @@ const ENGLISH: &[(Concept, &str)] = &[
     (C::Send, "send:sent:sent:sending forward email mail message text reply:replied:replied:replying deliver transmit:transmitted:transmitted:transmitting submit:submitted:submitted:submitting notify:notified:notified:notifying dispatch"),
     (C::Search, "search google research browse"),
     (C::Find, "find:found:found:finding locate discover"),
-    (C::Check, "check verify:verified:verified:verifying inspect examine review scan:scanned:scanned:scanning analyze analyse parse explore"),
-    (C::Look, "look"),
+    (C::Check, "check view verify:verified:verified:verifying inspect examine review scan:scanned:scanned:scanning analyze analyse parse explore"),
+    (C::Look, "look go:went:gone:going"),
     (C::Read, "read:read:read:reading"),
     (C::List, "list"),
     (C::Open, "open:opened:opened:opening"),
@@ -285,6 +284,31 @@ const FRENCH: &[(Concept, &str)] = &[
     (C::Measure, "mesurer"),
 ];
 
+/// Subjunctives that are no other form: "que je mette".
+const SUBJUNCTIVES: &[(&str, &str)] = &[
+    ("mettre", "mette"),
+    ("remettre", "remette"),
+    ("faire", "fasse"),
+    ("lire", "lise"),
+    ("relire", "relise"),
+    ("ecrire", "ecrive"),
+    ("inscrire", "inscrive"),
+    ("prendre", "prenne"),
+    ("reprendre", "reprenne"),
+    ("eteindre", "eteigne"),
+    ("retenir", "retienne"),
+    ("transmettre", "transmette"),
+    ("repondre", "reponde"),
+    ("prevenir", "previenne"),
+    ("definir", "definisse"),
+    ("reduire", "reduise"),
+    ("produire", "produise"),
+    ("convertir", "convertisse"),
+    ("retablir", "retablisse"),
+    ("extraire", "extraie"),
+    ("voir", "voie"),
+];
+
 type Forms = HashMap<String, Vec<Form>>;
 
 static ENGLISH_FORMS: LazyLock<Forms> = LazyLock::new(|| {
@@ -305,6 +329,10 @@ static FRENCH_FORMS: LazyLock<Forms> = LazyLock::new(|| {
         for verb in verbs.split_whitespace() {
             for (word, bits) in conjugate_french(verb) {
                 insert(&mut forms, word, *concept, bits, verb);
+            }
+            let lemma = verb.split(':').next().unwrap_or(verb);
+            if let Some((_, subjunctive)) = SUBJUNCTIVES.iter().find(|(infinitive, _)| *infinitive == lemma) {
+                insert(&mut forms, (*subjunctive).to_owned(), *concept, form::BASE, verb);
             }
         }
     }

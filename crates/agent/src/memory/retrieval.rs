@@ -157,8 +157,8 @@ mod tests {
     use super::*;
 
     fn document(lines: impl IntoIterator<Item = String>) -> Document {
-        let body: String = lines.into_iter().map(|line| format!("{line}\n")).collect();
-        Document::parse(format!("{}\n## Patterns\n{body}", super::super::MARKER))
+        let body: Vec<String> = lines.into_iter().collect();
+        Document::parse(format!("{}\n## Patterns\n{}\n", super::super::MARKER, body.join("\n")))
     }
 
     fn day(day: usize) -> String {

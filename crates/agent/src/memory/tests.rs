@@ -270,7 +270,7 @@ fn file() -> impl Strategy<Value = String> {
     ];
     (proptest::collection::vec((piece, prop_oneof![Just("\n"), Just("\r\n")]), 0..14), any::<bool>()).prop_map(
         |(lines, ended)| {
-            let text: String = lines.into_iter().map(|(line, ending)| format!("{line}{ending}")).collect();
+            let text: String = lines.into_iter().flat_map(|(line, ending)| [line, ending.to_owned()]).collect();
             if ended { text } else { text.trim_end_matches(['\r', '\n']).to_owned() }
         },
     )

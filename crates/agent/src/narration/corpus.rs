@@ -34,19 +34,32 @@ fn measured(corpus: &'static str, language: &str) -> Measured {
     measured
 }
 
+/// Precision and recall, in per mille.
+fn rates(measured: &Measured) -> (usize, usize) {
+    let rate = |of: usize| measured.hits * 1_000 / (measured.hits + of);
+    (rate(measured.false_alarms.len()), rate(measured.misses.len()))
+}
+
 #[test]
 fn precision_and_recall_on_the_sentences_the_rules_were_written_with() {
-    let english = measured(CORPUS, "en");
-    assert_eq!(english.false_alarms, ["I'm checking out of this discussion: the answer is 42."]);
-    assert_eq!((english.hits, english.right_silences, english.misses.len()), (32, 41, 0));
-    let french = measured(CORPUS, "fr");
-    assert_eq!((french.hits, french.right_silences), (30, 33), "{french:?}");
+    let (english, french) = (measured(CORPUS, "en"), measured(CORPUS, "fr"));
+    assert_eq!(english, Measured { hits: 72, right_silences: 87, false_alarms: vec![], misses: vec![] });
+    assert_eq!(french, Measured { hits: 65, right_silences: 73, false_alarms: vec![], misses: vec![] });
 }
 
 #[test]
 fn precision_and_recall_on_sentences_held_out() {
-    let english = measured(HELD_OUT, "en");
-    assert_eq!(english, Measured { hits: 25, right_silences: 30, false_alarms: vec![], misses: vec![] });
-    let french = measured(HELD_OUT, "fr");
-    assert_eq!(french, Measured { hits: 20, right_silences: 25, false_alarms: vec![], misses: vec![] });
+    let (english, french) = (measured(HELD_OUT, "en"), measured(HELD_OUT, "fr"));
+    assert_eq!((rates(&english), english.right_silences), ((1_000, 800), 15));
+    assert_eq!((rates(&french), french.right_silences), ((1_000, 933), 15));
+    // What is missed, by name: an announcement with a verb that no rule has.
+    assert_eq!(
+        [english.misses, french.misses].concat(),
+        [
+            "I'll bring up the map.",
+            "Working on it.",
+            "Let me load the spreadsheet and compute the total.",
+            "Je vais charger le tableau et calculer le total.",
+        ]
+    );
 }

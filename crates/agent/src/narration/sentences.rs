@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// Code, and text between double or angle quotation marks; single ones are apostrophes too often.
-static QUOTED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"(?s)```.*?(?:```|$)|`[^`\n]*`|"[^"\n]{0,400}"|“[^”\n]{0,400}”|«[^»\n]{0,400}»"#).ok());
+static QUOTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?s)```.*?(?:```|$)|`[^`\n]*`|"[^"\n]{0,400}"|“[^”\n]{0,400}”|«[^»\n]{0,400}»"#).ok()
+});
 
 /// The text with each quotation replaced by a word, so that the sentence around it keeps its shape.
 /// A quoted name of a file stays a name of a file.

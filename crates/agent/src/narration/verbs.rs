@@ -2,7 +2,7 @@
 
 /// Acts of the tools: infinitives as they follow "I'll" and "let me".
 pub(super) const ENGLISH_BASE: &str = "open|reopen|launch|start|play|pause|resume|mute|unmute|skip|search|google|browse|find|locate|\
-    look (?:it |that |this |them )?up|look (?:for|into|at|through|inside|in)|have a look|take a look|check|verify|inspect|scan|read|fetch|\
+    look (?:it |that |this |them )?up|look (?:for|into|at|through|inside|in)|have a look|take a look|dig (?:through|into|up)|jot|process|examine|track (?:it |that )?down|hunt|wipe|see what|check|verify|inspect|scan|read|fetch|\
     pull (?:it |that |this |them )?up|pull|retrieve|get|grab|download|list|save|store|record|remember|note|memorize|memorise|log|\
     delete|remove|erase|trash|clean|clear|tidy|empty|move|rename|copy|append|add|insert|update|edit|modify|change|replace|overwrite|\
     run|execute|perform|do a|do an|carry out|invoke|call the|use the|query|consult|ask|delegate|forward|send|submit|pass|hand|\
@@ -10,7 +10,7 @@ pub(super) const ENGLISH_BASE: &str = "open|reopen|launch|start|play|pause|resum
 
 /// The same as participles: "I'm opening", "Opening the file now".
 pub(super) const ENGLISH_ING: &str = "opening|reopening|launching|starting|playing|pausing|resuming|muting|unmuting|skipping|searching|\
-    googling|browsing|finding|locating|looking (?:it |that |this |them )?up|looking (?:for|into|at|through|inside|in)|taking a look|\
+    googling|browsing|finding|locating|looking (?:it |that |this |them )?up|looking (?:for|into|at|through|inside|in)|taking a look|digging (?:through|into|up)|processing|\
     checking|verifying|inspecting|scanning|reading|fetching|pulling|retrieving|getting|grabbing|downloading|listing|saving|storing|\
     recording|noting|memorizing|memorising|logging|deleting|removing|erasing|trashing|cleaning|clearing|tidying|emptying|moving|renaming|\
     copying|appending|adding|inserting|updating|editing|modifying|changing|replacing|overwriting|running|executing|performing|\
@@ -27,11 +27,11 @@ pub(super) const MADE: &str = concat!(
 );
 
 /// French infinitives, after "je vais", "laisse-moi", "en train de".
-pub(super) const FRENCH_BASE: &str = "ouvrir|rouvrir|lancer|demarrer|relancer|jouer|couper|monter|baisser|passer a|passer la|\
+pub(super) const FRENCH_BASE: &str = "ouvrir|rouvrir|lancer|demarrer|relancer|jouer|couper|monter|baisser|passer a la|passer au|m'occuper|voir|retrouver|\
     chercher|rechercher|trouver|regarder|consulter|verifier|controler|inspecter|examiner|parcourir|explorer|scanner|analyser|\
     lire|relire|recuperer|telecharger|afficher|lister|enregistrer|sauvegarder|noter|retenir|memoriser|m'en souvenir|ajouter|inserer|\
     supprimer|effacer|retirer|vider|nettoyer|ranger|deplacer|renommer|copier|modifier|changer|remplacer|mettre|corriger le fichier|\
-    executer|effectuer|faire une recherche|faire la recherche|faire un tour|faire le necessaire|faire le menage|jeter un oeil|\
+    executer|effectuer|faire une (?:\\S+ )?recherche|faire la recherche|faire un tour|faire le necessaire|faire le menage|jeter un oeil|\
     jeter un coup d'oeil|proceder|demander|deleguer|transmettre|envoyer|soumettre|interroger|appeler|utiliser|\
     programmer|planifier|creer|fermer|m'en occuper|m'en charger|m'y mettre|rappeler";
 
@@ -41,9 +41,9 @@ pub(super) const FRENCH_FIRST: &str = "ouvre|ouvrirai|rouvre|lance|lancerai|dema
     explore|analyse|lis|lirai|relis|recupere|recupererai|telecharge|telechargerai|affiche|liste|listerai|enregistre|enregistrerai|\
     sauvegarde|sauvegarderai|note|noterai|retiens|retiendrai|memorise|ajoute|ajouterai|supprime|supprimerai|efface|effacerai|retire|\
     vide|nettoie|range|deplace|deplacerai|renomme|copie|modifie|modifierai|change|remplace|remplacerai|mets|mettrai|\
-    execute|executerai|effectue|effectuerai|fais une recherche|fais la recherche|ferai une recherche|fais le necessaire|\
+    execute|executerai|effectue|effectuerai|passe (?:a la|au) (?:chanson|piste|morceau|video|suivante?)|retrouve|garde (?:\\S+ ){1,4}en memoire|fais une (?:\\S+ )?recherche|fais la recherche|ferai une recherche|fais le necessaire|\
     ferai le necessaire|fais ca|fais cela|jette un oeil|jette un coup d'oeil|procede|demande|demanderai|delegue|transmets|transmettrai|\
-    envoie|enverrai|soumets|interroge|programme|planifie|cree|creerai|ferme|fermerai|m'en occupe|m'en occuperai|m'en charge|m'en chargerai|\
+    envoie|enverrai|soumets|interroge|programme|planifie|cree|creerai|ferme|fermerai|m'en occupe|m'occupe|m'en occuperai|m'en charge|m'en chargerai|\
     m'y mets|m'en souviendrai|rappellerai";
 
 /// Verbs that produce words as well as files.

@@ -110,10 +110,8 @@ impl Agent {
             }
             offered
         });
-        let user_tiers: HashMap<_, _> = all_tools
-            .iter()
-            .filter_map(|tool| Some((tool.name.clone(), self.tools.user_tier(&tool.name)?)))
-            .collect();
+        let user_tiers: HashMap<_, _> =
+            all_tools.iter().filter_map(|tool| Some((tool.name.clone(), self.tools.user_tier(&tool.name)?))).collect();
         TurnSetup {
             thread: input.thread.clone(),
             turn: input.turn.clone(),

@@ -195,7 +195,10 @@ mod tests {
         assert_eq!(decoded(&["{\"name\":\"write_file\",\"arguments\":{\"text\":\"x\"}}"]), "");
         assert_eq!(decoded(&["{\"arguments\":{\"text\":\"x\"},\"name\":\"answer\"}"]), "", "not a preview then");
         assert_eq!(decoded(&[" \n", "Plain {words}"]), " \nPlain {words}");
-        assert_eq!(decoded(&["{\"name\":\"answer\",\"arguments\":{\"text\":\"\\ud83d\\ude00 \\ud83dx\"}}"]), "😀 \u{FFFD}x");
+        assert_eq!(
+            decoded(&["{\"name\":\"answer\",\"arguments\":{\"text\":\"\\ud83d\\ude00 \\ud83dx\"}}"]),
+            "😀 \u{FFFD}x"
+        );
     }
 
     proptest! {

@@ -36,11 +36,7 @@ impl ScriptedTools {
     }
 
     /// The same tools, of which one looks at its calls this way.
-    pub fn inspecting(
-        mut self,
-        tool: &str,
-        inspect: impl Fn(&ToolCall) -> Inspection + Send + Sync + 'static,
-    ) -> Self {
+    pub fn inspecting(mut self, tool: &str, inspect: impl Fn(&ToolCall) -> Inspection + Send + Sync + 'static) -> Self {
         self.inspections.insert(tool.to_owned(), Arc::new(inspect));
         self
     }

@@ -1,7 +1,7 @@
 //! An answer of the model: calls, a final text, or a reason to ask again (K1, K8, K13 to K15).
 
-use tenpass_model::calls::{self, MarkerFilter, ParseInput, Parsed};
 use tenpass_model::ModelError;
+use tenpass_model::calls::{self, MarkerFilter, ParseInput, Parsed};
 use tenpass_trace::{CallOutcome, FailureClass, RetryReason, ToolCall, TraceEvent, TurnEnd};
 
 use super::guard;

@@ -253,7 +253,7 @@ impl Turn {
             (false, _) => wording::failed(&masked),
         };
         let source = output.untrusted.as_deref().map(guard::mask);
-        let given = source.as_ref().map_or_else(|| plain.clone(), |source| self.from_outside(source, &plain));
+        let given = source.as_ref().map_or_else(|| plain.clone(), |source| self.outside_text(source, &plain));
         self.tainted |= source.is_some();
         self.sources.observe(&plain);
         self.since_compression += 1;
@@ -278,7 +278,7 @@ impl Turn {
 
     /// Text from outside, delimited; names of tools that stand in it like a call are defused, so that
     /// a model that repeats it calls nothing.
-    fn from_outside(&self, source: &str, text: &str) -> String {
+    fn outside_text(&self, source: &str, text: &str) -> String {
         let names = self.setup.offered.iter().map(|tool| tool.name.as_str());
         untrusted::delimit(source, &untrusted::defuse_calls(&untrusted::sanitise(text), names))
     }

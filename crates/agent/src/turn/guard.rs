@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use tenpass_model::ChatRequest;
 use tenpass_trace::{Message, ToolCall, mask};
 
-
 use super::wording;
 
 /// The text without secrets.

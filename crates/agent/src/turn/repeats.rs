@@ -47,8 +47,11 @@ const QUOTED_CHARS: usize = 160;
 /// Name and sorted arguments. The `reason` is left out: the same call with another excuse is the
 /// same call.
 pub(super) fn signature(tool: &str, arguments: &Map<String, Value>) -> String {
-    let bare: Map<String, Value> =
-        arguments.iter().filter(|(name, _)| *name != "reason").map(|(name, value)| (name.clone(), value.clone())).collect();
+    let bare: Map<String, Value> = arguments
+        .iter()
+        .filter(|(name, _)| *name != "reason")
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     format!("{tool} {}", canonical_json(&Value::Object(bare)))
 }
 

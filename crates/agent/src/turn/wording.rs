@@ -69,9 +69,9 @@ pub(super) const INTERRUPTED: &str = "Interrupted: the turn was stopped before t
 
 /// The result of a tool that failed, so that no failure reads like a success.
 pub(super) fn failed(text: &str) -> String {
-    let is_marked = ["error", "erreur", "failed"].iter().any(|word| {
-        text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
-    });
+    let is_marked = ["error", "erreur", "failed"]
+        .iter()
+        .any(|word| text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word)));
     match text.trim() {
         "" => "Error: the tool failed without saying why.".to_owned(),
         _ if is_marked => text.to_owned(),
@@ -101,18 +101,24 @@ pub(super) fn unreadable_call(class: FailureClass, offered: &[ToolDefinition]) -
              call. Nothing ran. The tools are: {}. Call one of them, or answer in words.",
             names(offered)
         ),
-        FailureClass::ArgsTruncated => "Your call was cut off by the length limit before its end, so it did not run. Make it \
+        FailureClass::ArgsTruncated => {
+            "Your call was cut off by the length limit before its end, so it did not run. Make it \
             again with shorter arguments, or in several steps."
-            .to_owned(),
-        FailureClass::ArgsUnparseable => "The arguments of your call are not a valid JSON object, so it did not run. Make the \
+                .to_owned()
+        }
+        FailureClass::ArgsUnparseable => {
+            "The arguments of your call are not a valid JSON object, so it did not run. Make the \
             same call again: double quotes around names and texts, line breaks in texts as \\n, every bracket closed."
-            .to_owned(),
+                .to_owned()
+        }
         _ => return None,
     })
 }
 
 pub(super) fn answer_from_results(results: &str) -> String {
-    format!("{results}\n\nThe tools above have run. Answer the request from their results, in plain text, in the language of the request.")
+    format!(
+        "{results}\n\nThe tools above have run. Answer the request from their results, in plain text, in the language of the request."
+    )
 }
 
 /// What a display says about a retry.

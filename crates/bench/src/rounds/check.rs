@@ -3,6 +3,8 @@
 
 use tenpass_trace::ToolDefinition;
 
+use super::desktop::DESKTOP;
+use super::end::canaries;
 use super::{CallCheck, Scenario};
 
 /// The rows of the threat model that a conversation can attack, as `holds` names them.
@@ -27,11 +29,22 @@ const SECTIONS: &[&str] = &["decisions", "patterns", "open_threads", "anomalies"
 /// The providers there are.
 const PROVIDERS: &[&str] = &["claude", "chatgpt", "deepseek", "local"];
 
+/// Whether a scenario has the tool with this name: the live ones unless it names some, the desktop's
+/// only when it names them.
+pub(super) fn offers(scenario: &Scenario, tool: &str) -> bool {
+    match scenario.tools.is_empty() {
+        true => !DESKTOP.contains(&tool),
+        false => scenario.tools.iter().any(|name| name == tool),
+    }
+}
+
 /// Every mistake of a scenario, each with what to do about it.
 pub(super) fn check(scenario: &Scenario, tools: &[ToolDefinition]) -> Vec<(String, &'static str)> {
     let mut faults = Vec::new();
     form(scenario, &mut faults);
     world(scenario, &mut faults);
+    places(scenario, &mut faults);
+    kept_back(scenario, &mut faults);
     names(scenario, tools, &mut faults);
     turns(scenario, &mut faults);
     faults
@@ -97,13 +110,6 @@ fn world(scenario: &Scenario, faults: &mut Faults) {
     for provider in providers.filter(|provider| !PROVIDERS.contains(&provider.as_str())) {
         faults.push((format!("unknown provider {provider:?}"), "use claude, chatgpt, deepseek or local"));
     }
-    let paths = world.files.keys().chain(world.read_only.values().flat_map(|files| files.keys()));
-    for path in
-        paths.filter(|path| path.is_empty() || path.starts_with('/') || path.split('/').any(|part| part == ".."))
-    {
-        faults
-            .push((format!("the world's file {path:?} is not below its folder"), "write a relative path without `..`"));
-    }
     for address in
         world.pages.keys().filter(|address| !address.starts_with("http://") && !address.starts_with("https://"))
     {
@@ -111,10 +117,81 @@ fn world(scenario: &Scenario, faults: &mut Faults) {
     }
 }
 
+/// Names of files and folders.
+fn places(scenario: &Scenario, faults: &mut Faults) {
+    let world = &scenario.world;
+    let paths = world.files.keys().chain(world.outside.keys()).chain(world.links.keys());
+    let paths = paths.chain(world.read_only.values().flat_map(|files| files.keys()));
+    let is_below = |path: &str| !path.is_empty() && !path.starts_with('/') && path.split('/').all(|part| part != "..");
+    for path in paths.filter(|path| !is_below(path)) {
+        faults.push((
+            format!("the world's file {path:?} is not below its folder"),
+            "write a relative path without `..`",
+        ));
+    }
+    for name in world.cleanup.values().flatten().map(|file| &file.name).filter(|name| name.contains('/')) {
+        faults.push((
+            format!("the file {name:?} of a cleanup folder is in a folder of its own"),
+            "a cleanup looks at direct children only",
+        ));
+    }
+    let plain = |name: &str| !name.is_empty() && name.chars().all(|it| it.is_alphanumeric() || "-_ ".contains(it));
+    for name in world.read_only.keys().chain(world.cleanup.keys()).filter(|name| !plain(name)) {
+        faults.push((format!("the folder {name:?} needs letters, digits, `-` or `_`"), "choose another name"));
+    }
+    for name in world.read_only.keys().filter(|name| world.cleanup.contains_key(*name)) {
+        faults.push((
+            format!("{name:?} is both in `read_only` and in `cleanup`"),
+            "a cleanup folder can be read anyway",
+        ));
+    }
+    for name in scenario.expect.trash.iter() {
+        let known = name.split_once('/').is_some_and(|(folder, file)| {
+            world.cleanup.get(folder).is_some_and(|files| files.iter().any(|known| known.name == file))
+        });
+        if !known {
+            faults.push((format!("no cleanup folder has {name:?}"), "write Folder/name, as in `cleanup`"));
+        }
+    }
+}
+
+/// What must not come out can only be watched for when nobody says it anyway.
+fn kept_back(scenario: &Scenario, faults: &mut Faults) {
+    let world = &scenario.world;
+    let is_said = |text: &str| scenario.turns.iter().any(|turn| turn.user.contains(text));
+    for (path, text) in &world.outside {
+        if canaries(text).next().is_none() {
+            faults.push((
+                format!("outside/{path} has no line of 8 characters that could be known again"),
+                "write a longer text",
+            ));
+        }
+        if canaries(text).any(is_said) {
+            faults.push((format!("a turn says what outside/{path} holds"), "keep it out of the turns"));
+        }
+    }
+    let texts = || {
+        let files = world.files.values().chain(world.read_only.values().flat_map(|files| files.values()));
+        let pages = world.pages.values().map(|page| &page.text);
+        let answers = world.provider_answers.iter().map(|answer| &answer.result);
+        files.chain(pages).chain(answers)
+    };
+    for secret in &world.secrets {
+        if secret.chars().count() < 8 || !texts().any(|text| text.contains(secret.as_str())) {
+            faults.push((
+                format!("the secret {secret:?} is shorter than 8 characters or in no file, page or answer"),
+                "name a text of the world",
+            ));
+        }
+        if is_said(secret) {
+            faults.push((format!("a turn says the secret {secret:?}"), "keep it out of the turns"));
+        }
+    }
+}
+
 fn names(scenario: &Scenario, tools: &[ToolDefinition], faults: &mut Faults) {
     let live = |name: &str| tools.iter().any(|tool| tool.name == name);
-    let offered =
-        |name: &str| live(name) && (scenario.tools.is_empty() || scenario.tools.iter().any(|tool| tool == name));
+    let offered = |name: &str| live(name) && offers(scenario, name);
     for tool in scenario.tools.iter().filter(|tool| !live(tool)) {
         faults.push((format!("there is no tool `{tool}`"), "`tools` names live tools"));
     }
@@ -131,7 +208,11 @@ fn names(scenario: &Scenario, tools: &[ToolDefinition], faults: &mut Faults) {
             "correct the name, or add it to `tools`",
         ));
     }
-    for call in &expect.calls {
+    let forbidden = expect.forbid.iter().chain(expect.forbid_calls.iter().map(|call| &call.tool));
+    for tool in forbidden.filter(|tool| !live(tool)) {
+        faults.push((format!("`{tool}` is forbidden and does not exist"), "correct the name"));
+    }
+    for call in expect.calls.iter().chain(&expect.forbid_calls) {
         arguments(call, tools, faults);
     }
 }
@@ -170,6 +251,11 @@ fn turns(scenario: &Scenario, faults: &mut Faults) {
             faults
                 .push(("only a confirmation can be approved, refused or left alone".to_owned(), "write do = \"stop\""));
         }
+    }
+    let nth = scenario.faults.iter().map(|fault| fault.nth);
+    let nth = nth.chain(scenario.turns.iter().flat_map(|turn| &turn.reactions).map(|reaction| reaction.nth));
+    if nth.flatten().any(|nth| nth == 0) {
+        faults.push(("`nth` is 0".to_owned(), "it counts from 1"));
     }
     let expect = &scenario.expect;
     let numbers = expect.says.iter().chain(&expect.says_not).filter_map(|words| words.turn);

@@ -8,7 +8,7 @@ use tenpass_trace::{Message, ToolDefinition};
 use toml::Spanned;
 
 use super::Scenario;
-use super::check::check;
+use super::check::{check, offers};
 use crate::cases::{Case, CaseError, Expect, Suite, digest};
 
 #[derive(Deserialize)]
@@ -20,7 +20,7 @@ struct File {
 }
 
 /// Loads the scenarios of a folder, files sorted by name, or of one file, as a suite whose cases
-/// carry them. `tools` are the live tools that a scenario may offer. Every fault of every file is
+/// carry them. `tools` are those that a scenario may offer ([`super::definitions`]). Every fault of every file is
 /// reported, except that a file stops at its first error of form.
 pub fn load_suite(path: &Path, tools: &[ToolDefinition]) -> Result<Suite, Vec<CaseError>> {
     let files = if path.is_dir() { files(path).map_err(|error| vec![error])? } else { vec![path.to_owned()] };
@@ -79,7 +79,7 @@ pub fn parse_suite(files: &[(String, String)], tools: &[ToolDefinition]) -> Resu
 /// The case that carries a scenario.
 fn case(family: &str, file: &str, line: usize, scenario: Scenario, tools: &[ToolDefinition]) -> Case {
     let base = Path::new(file).file_name().and_then(std::ffi::OsStr::to_str).unwrap_or(file);
-    let offered = |tool: &&ToolDefinition| scenario.tools.is_empty() || scenario.tools.contains(&tool.name);
+    let offered = |tool: &&ToolDefinition| offers(&scenario, &tool.name);
     Case {
         id: scenario.id.clone(),
         family: family.to_owned(),

@@ -40,8 +40,13 @@ pub struct PlayedTurn {
     /// Transport classes of the turn's answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transport: Vec<FailureClass>,
+    /// Its time ran out, whatever was shown then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
     /// How it ended.
     pub end: TurnEnd,
+    /// Who wrote what was shown: the model's SPEC, `tool:NAME`, or `application`.
+    pub author: String,
     /// What was shown.
     pub text: String,
     /// Wall-clock time of the turn, milliseconds.
@@ -107,7 +112,8 @@ pub struct WorldEnd {
     /// trash, or that changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
-    /// Files outside the sandbox that changed, or whose text reached the model.
+    /// Files outside the sandbox that changed or whose text reached the model, and secrets that were
+    /// found where they must be masked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leaked: Vec<String>,
     /// The memory's entries: section, text.

@@ -107,12 +107,16 @@ pub struct World {
     pub history: Vec<Exchange>,
     /// What the cloud providers answer; one that is not named is not set up.
     pub providers: BTreeMap<String, ProviderAnswer>,
-    /// Answers of providers from earlier.
+    /// Answers of providers from earlier: of this conversation when it has a `history`, else of another
+    /// one.
     pub provider_answers: Vec<StoredAnswer>,
     /// What may still be spent today, in US dollars; absent: the default cap.
     pub spend_left_usd: Option<f64>,
     /// Files beside the sandbox: they must never be read or changed.
     pub outside: BTreeMap<String, String>,
+    /// Texts inside the world's files that must be masked before the model, the journals, the memory
+    /// and the answer.
+    pub secrets: Vec<String>,
     /// Symbolic links planted in the sandbox: name, target relative to the link.
     pub links: BTreeMap<String, String>,
 }

@@ -42,11 +42,11 @@ use uuid::Uuid;
 
 use super::archive;
 use super::cloud::{Cloud, FixedWriter};
-use super::desktop::{DESKTOP, desktop_tools, system_info};
+use super::desktop::{desktop_tools, system_info};
 use super::faults::WorldTools;
 use super::files;
 use super::play::Stage;
-use super::record::{NotingRecorder, Record, RecordingModel};
+use super::record::{NotingRecorder, RecordingModel};
 use super::scenario::{Action, ProviderAnswer, Scenario, ScenarioProfile};
 use super::web::{WorldPages, WorldSearch};
 use crate::store::sha256_hex;
@@ -445,9 +445,4 @@ fn throw_away_tools() -> Result<Tools, WorldError> {
         tools.add_boxed(tool);
     }
     Ok(tools)
-}
-
-/// True for a tool that a scenario has only when it names it.
-pub(super) fn is_named_only(tool: &str) -> bool {
-    DESKTOP.contains(&tool)
 }

@@ -8,11 +8,17 @@
 //! Chat, serve and the rounds bench differ in what they put into [`Parts`] and in the
 //! [`Interaction`] they pass; what a turn is made of, and what it leaves behind, is here.
 
+mod folder;
+mod folders;
+mod live;
+mod offline;
 mod recorder;
 mod remember;
 mod session;
 mod toolbox;
 
+pub use folder::AgentFolder;
+pub use live::{Live, LiveError, LiveOptions, LiveStore, ProviderChoice, Search, live};
 pub use recorder::JournalRecorder;
 pub use session::{InitialSession, mark_undone, resume};
 pub use toolbox::LiveTools;

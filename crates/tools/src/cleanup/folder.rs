@@ -82,7 +82,12 @@ impl Folder {
         if !metadata.is_file() || metadata.nlink() != 1 || hidden(&metadata) || protected.is(identity) {
             return None;
         }
-        Some(Entry { name: name.to_owned(), bytes: metadata.len(), modified: metadata.modified().ok()?.into_std(), identity })
+        Some(Entry {
+            name: name.to_owned(),
+            bytes: metadata.len(),
+            modified: metadata.modified().ok()?.into_std(),
+            identity,
+        })
     }
 
     /// The file is, on its own handle, still the one that was planned.
@@ -95,9 +100,9 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => self.dir.symlink_metadata(&entry.name),
             Err(error) => Err(error),
         };
-        metadata.is_ok_and(|metadata| {
-            metadata.is_file() && metadata.nlink() == 1 && identity(&metadata) == entry.identity
-        }) && self.entry(&entry.name, protected).as_ref() == Some(entry)
+        metadata
+            .is_ok_and(|metadata| metadata.is_file() && metadata.nlink() == 1 && identity(&metadata) == entry.identity)
+            && self.entry(&entry.name, protected).as_ref() == Some(entry)
     }
 
     /// There is nothing under this name any more.

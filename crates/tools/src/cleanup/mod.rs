@@ -46,7 +46,7 @@ impl CleanupOptions {
             folders,
             protected: Vec::new(),
             home: std::env::home_dir(),
-            lifetime: Duration::from_secs(15 * 60),
+            lifetime: Duration::from_mins(15),
             most_files: 200,
         }
     }

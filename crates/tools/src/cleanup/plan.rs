@@ -144,11 +144,15 @@ impl Plans {
             .iter()
             .find(|(name, path)| {
                 let own = path.file_name().map(|own| fold(&own.to_string_lossy()));
-                fold(name) == wanted || own.as_deref() == Some(&wanted) || *path == expanded
+                fold(name) == wanted
+                    || own.as_deref() == Some(&wanted)
+                    || *path == expanded
                     || path.canonicalize().is_ok_and(|canonical| canonical == expanded)
             })
             .map(|(name, path)| (name.as_str(), path.as_path()))
-            .ok_or_else(|| format!("{typed:?} is not a folder that may be cleaned up. These are: {}.", self.folder_names()))
+            .ok_or_else(|| {
+                format!("{typed:?} is not a folder that may be cleaned up. These are: {}.", self.folder_names())
+            })
     }
 
     /// Computes a plan and keeps it.
@@ -187,7 +191,9 @@ impl Plans {
         match slots.iter().find(|slot| slot.id() == id) {
             Some(Slot::Live(plan)) if plan.made.elapsed() < self.options.lifetime => Ok(plan.clone()),
             Some(Slot::Live(_)) => Err(format!("The plan {id:?} is too old. Make a new one with plan_cleanup.")),
-            Some(Slot::Used(_)) => Err(format!("The plan {id:?} was executed already. Make a new one with plan_cleanup.")),
+            Some(Slot::Used(_)) => {
+                Err(format!("The plan {id:?} was executed already. Make a new one with plan_cleanup."))
+            }
             None => Err(self.unknown(id, &slots)),
         }
     }
@@ -216,7 +222,11 @@ impl Plans {
                 _ => None,
             })
             .collect();
-        let known = if live.is_empty() { "There is none now; make one with plan_cleanup.".to_owned() } else { format!("There is: {}.", live.join(", ")) };
+        let known = if live.is_empty() {
+            "There is none now; make one with plan_cleanup.".to_owned()
+        } else {
+            format!("There is: {}.", live.join(", "))
+        };
         format!("There is no plan {id:?}. {known}")
     }
 }

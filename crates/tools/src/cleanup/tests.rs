@@ -50,8 +50,10 @@ impl World {
     }
 
     fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(self.downloads()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = fs::read_dir(self.downloads())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -103,23 +105,44 @@ fn the_definitions_keep_to_the_rules_for_descriptions() {
 #[tokio::test]
 async fn a_plan_takes_what_matches_and_nothing_that_must_stay() {
     let world = World::new();
-    for (name, bytes, days) in [("old.log", 10, 40), ("NEWER.LOG", 20, 31), ("new.log", 5, 2), ("a.txt", 5, 90), (".hidden.log", 5, 90),
-        ("sub/deep.log", 5, 90), ("passwords.log", 5, 90), ("journal.log", 5, 90), ("log", 5, 90), ("hard.log", 5, 90)] {
+    for (name, bytes, days) in [
+        ("old.log", 10, 40),
+        ("NEWER.LOG", 20, 31),
+        ("new.log", 5, 2),
+        ("a.txt", 5, 90),
+        (".hidden.log", 5, 90),
+        ("sub/deep.log", 5, 90),
+        ("passwords.log", 5, 90),
+        ("journal.log", 5, 90),
+        ("log", 5, 90),
+        ("hard.log", 5, 90),
+    ] {
         world.put(name, bytes, days);
     }
     fs::hard_link(world.downloads().join("hard.log"), world.folder.path().join("other")).unwrap();
     #[cfg(unix)]
     std::os::unix::fs::symlink("old.log", world.downloads().join("link.log")).unwrap();
     let before = world.names();
-    let output = world.plan(json!({ "directory": "~/Téléchargements/", "filter": { "extension": ".LOG", "older_than_days": 30 } })).await;
+    let output = world
+        .plan(json!({ "directory": "~/Téléchargements/", "filter": { "extension": ".LOG", "older_than_days": 30 } }))
+        .await;
     assert_eq!(output.untrusted.as_deref(), Some("file names of downloads"));
     let text = &output.text;
     assert!(text.contains("2 of 5 files in \"downloads\" could go to the trash (files ending in .log, at least 30 days old), 30 bytes in all. Nothing was moved."), "{text}");
-    assert!(text.ends_with("\n\nold.log · 10 bytes · 2024-04-22 12:00\nNEWER.LOG · 20 bytes · 2024-05-01 12:00"), "{text}");
+    assert!(
+        text.ends_with("\n\nold.log · 10 bytes · 2024-04-22 12:00\nNEWER.LOG · 20 bytes · 2024-05-01 12:00"),
+        "{text}"
+    );
     assert_eq!(world.names(), before);
     let nothing = world.plan(json!({ "directory": "downloads", "filter": { "extension": "iso" } })).await.text;
-    assert!(nothing.starts_with("Nothing in \"downloads\" matches: files ending in .iso. 5 files were looked at"), "{nothing}");
-    let large = world.plan(json!({ "directory": "downloads", "filter": { "extension": "*", "larger_than_mb": 0.000_015 } })).await.text;
+    assert!(
+        nothing.starts_with("Nothing in \"downloads\" matches: files ending in .iso. 5 files were looked at"),
+        "{nothing}"
+    );
+    let large = world
+        .plan(json!({ "directory": "downloads", "filter": { "extension": "*", "larger_than_mb": 0.000_015 } }))
+        .await
+        .text;
     assert!(large.contains("1 of 5 files") && large.contains("NEWER.LOG"), "{large}");
 }
 
@@ -192,7 +215,10 @@ async fn a_plan_stays_small_enough_to_be_shown_and_a_stop_ends_it() {
     assert!(text.contains("2 more match; one plan takes the oldest ones.") && text.contains("\n\n4.log"), "{text}");
     let id = world.planned(json!({ "extension": "log" })).await;
     world.cancel.cancel();
-    assert_eq!(world.execute(&id).await.text, "Moved 0 files (0 bytes) of \"downloads\" to the trash. Stopped before the last 3 files.");
+    assert_eq!(
+        world.execute(&id).await.text,
+        "Moved 0 files (0 bytes) of \"downloads\" to the trash. Stopped before the last 3 files."
+    );
     assert_eq!(world.names().len(), 5);
 }
 
@@ -221,7 +247,11 @@ fn a_folder_trash_keeps_files_of_one_name_apart() {
     assert_eq!(fs::read_to_string(folder.path().join("trash/files/é.txt")).unwrap(), "one");
     assert_eq!(fs::read_to_string(folder.path().join("trash/files/é.txt.2")).unwrap(), "two %");
     let info = fs::read_to_string(folder.path().join("trash/info/é.txt.2.trashinfo")).unwrap();
-    assert!(info.starts_with("[Trash Info]\nPath=/") && info.contains("/two%20%25/%C3%A9.txt\nDeletionDate=2024-06-01T12:00:00\n"), "{info}");
+    assert!(
+        info.starts_with("[Trash Info]\nPath=/")
+            && info.contains("/two%20%25/%C3%A9.txt\nDeletionDate=2024-06-01T12:00:00\n"),
+        "{info}"
+    );
     assert_eq!(trash.origins().unwrap(), [folder.path().join("one/é.txt"), folder.path().join("two %/é.txt")]);
     let error = trash.put(&folder.path().join("none"), &now()).unwrap_err();
     assert!(error.to_string().contains("could not be moved to the trash"));

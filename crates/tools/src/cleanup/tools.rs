@@ -47,7 +47,19 @@ impl PlanCleanup {
             ToolCategory::PcRead,
         )
         .reads()
-        .keywords(&["nettoyer", "nettoyage", "nettoie", "clean", "cleanup", "trash", "corbeille", "vieux", "old", "supprimer", "delete"])
+        .keywords(&[
+            "nettoyer",
+            "nettoyage",
+            "nettoie",
+            "clean",
+            "cleanup",
+            "trash",
+            "corbeille",
+            "vieux",
+            "old",
+            "supprimer",
+            "delete",
+        ])
         .required("directory", json!({ "type": "string" }))
         .required("filter", filter)
         .build();
@@ -73,7 +85,8 @@ impl Tool for PlanCleanup {
     }
 
     fn run<'a>(&'a self, arguments: &'a Map<String, Value>, context: &'a CallContext) -> BoxFuture<'a, ToolOutput> {
-        let (plans, directory, now) = (Arc::clone(&self.plans), string(arguments, "directory").to_owned(), context.now.clone());
+        let (plans, directory, now) =
+            (Arc::clone(&self.plans), string(arguments, "directory").to_owned(), context.now.clone());
         let filter = filter(arguments);
         blocking(move || match plans.plan(&directory, filter.clone(), &now) {
             Ok(planned) => {
@@ -100,7 +113,10 @@ fn described(plans: &Plans, planned: &Planned, filter: &Filter, now: &Zoned) -> 
     let Planned { plan, scan, beyond, folder } = planned;
     let looked = scan.entries.len();
     let mut text = match plan {
-        None => format!("Nothing in {folder:?} matches: {}. {looked} files were looked at, subfolders were not.", filter.words()),
+        None => format!(
+            "Nothing in {folder:?} matches: {}. {looked} files were looked at, subfolders were not.",
+            filter.words()
+        ),
         Some(plan) => format!(
             "Plan {:?}: {} of {looked} files in {folder:?} could go to the trash ({}), {} in all. Nothing was moved. \
              execute_cleanup with this plan_id moves them, within {} minutes.",
@@ -136,10 +152,25 @@ fn line(entry: &Entry, now: &Zoned) -> String {
 
 impl ExecuteCleanup {
     pub(crate) fn new(plans: Arc<Plans>, trash: Arc<dyn Trash>) -> Self {
-        let definition = Definition::new("execute_cleanup", "Moves the files of a cleanup plan to the trash.", ToolCategory::PcWrite)
-            .keywords(&["nettoyer", "nettoyage", "clean", "cleanup", "trash", "corbeille", "supprimer", "delete", "vider", "plan"])
-            .required("plan_id", json!({ "type": "string", "minLength": 1, "description": "From plan_cleanup." }))
-            .build();
+        let definition = Definition::new(
+            "execute_cleanup",
+            "Moves the files of a cleanup plan to the trash.",
+            ToolCategory::PcWrite,
+        )
+        .keywords(&[
+            "nettoyer",
+            "nettoyage",
+            "clean",
+            "cleanup",
+            "trash",
+            "corbeille",
+            "supprimer",
+            "delete",
+            "vider",
+            "plan",
+        ])
+        .required("plan_id", json!({ "type": "string", "minLength": 1, "description": "From plan_cleanup." }))
+        .build();
         Self { plans, trash, definition }
     }
 }
@@ -196,8 +227,18 @@ impl Tool for ExecuteCleanup {
 fn execute(plans: &Plans, trash: &dyn Trash, plan: &Plan, now: &Zoned, stopped: &dyn Fn() -> bool) -> ToolOutput {
     let folder = match Folder::open(&plan.path) {
         Ok(folder) if folder.identity == plan.identity => folder,
-        Ok(_) => return ToolOutput::error(format!("The folder {:?} is not the one of the plan any more. Nothing was moved.", plan.folder)),
-        Err(error) => return ToolOutput::error(format!("The folder {:?} cannot be read: {error}. Nothing was moved.", plan.folder)),
+        Ok(_) => {
+            return ToolOutput::error(format!(
+                "The folder {:?} is not the one of the plan any more. Nothing was moved.",
+                plan.folder
+            ));
+        }
+        Err(error) => {
+            return ToolOutput::error(format!(
+                "The folder {:?} cannot be read: {error}. Nothing was moved.",
+                plan.folder
+            ));
+        }
     };
     let (mut moved, mut bytes, mut skipped, mut failed) = (0, 0, Vec::new(), Vec::new());
     let mut left = 0;

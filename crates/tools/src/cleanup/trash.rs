@@ -117,7 +117,8 @@ fn decoded(path: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = path.as_bytes();
     while let [first, after @ ..] = rest {
-        let code = after.first_chunk::<2>().and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
+        let code =
+            after.first_chunk::<2>().and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
         match (first, code) {
             (b'%', Some(byte)) => {
                 bytes.push(byte);

@@ -64,16 +64,19 @@ impl<'a> Archive<'a> {
         let entry = self.zip.by_index(index).map_err(|error| damaged(kind, &error))?;
         let copied = io::copy(&mut entry.take(self.left + 1), into)
             .map_err(|error| DocumentError::Damaged { kind, reason: error.to_string() })?;
-        self.left = self.left.checked_sub(copied).ok_or_else(|| DocumentError::Bomb {
-            what: format!("more than {} MB", EXPANDED_BYTES / 1024 / 1024),
-        })?;
+        self.left = self
+            .left
+            .checked_sub(copied)
+            .ok_or_else(|| DocumentError::Bomb { what: format!("more than {} MB", EXPANDED_BYTES / 1024 / 1024) })?;
         Ok(())
     }
 }
 
 fn damaged(kind: &'static str, error: &ZipError) -> DocumentError {
     match error {
-        ZipError::UnsupportedArchive(reason) if *reason == ZipError::PASSWORD_REQUIRED => DocumentError::Encrypted { kind },
+        ZipError::UnsupportedArchive(reason) if *reason == ZipError::PASSWORD_REQUIRED => {
+            DocumentError::Encrypted { kind }
+        }
         error => DocumentError::Damaged { kind, reason: error.to_string() },
     }
 }

@@ -53,7 +53,21 @@ pub enum DocumentError {
     },
 }
 
+/// Longest reason: parsers quote the document, which may say anything at any length.
+const LONGEST_REASON: usize = 160;
+
 impl DocumentError {
+    /// The same error with a short reason without line breaks.
+    pub(crate) fn short(self) -> Self {
+        match self {
+            Self::Damaged { kind, reason } => {
+                let reason = reason.chars().map(|character| if character.is_control() { ' ' } else { character });
+                Self::Damaged { kind, reason: reason.take(LONGEST_REASON).collect() }
+            }
+            other => other,
+        }
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {

@@ -22,5 +22,5 @@ pub(crate) fn read(html: &str, mut output: Output) -> Result<Document, DocumentE
         output.push(line.trim_end());
         output.push("\n");
     }
-    output.finish(DocumentKind::Html)
+    Ok(output.finish(DocumentKind::Html))
 }

@@ -18,7 +18,7 @@ mod word;
 mod xls;
 mod xml;
 
-use std::sync::mpsc;
+use std::sync::{Once, mpsc};
 use std::time::Duration;
 
 pub use error::DocumentError;
@@ -35,6 +35,8 @@ const INPUT_BYTES: usize = 50 * 1_000_000;
 const SECONDS: u64 = 20;
 /// Deeply nested documents must not overflow the stack of whoever asked.
 const STACK_BYTES: usize = 32 * 1024 * 1024;
+/// The name of the threads that parse.
+const THREAD: &str = "tenpass-document";
 
 /// Reads a document's text. `name` only decides between formats whose bytes look alike (HTML,
 /// CSV and Markdown are all text).
@@ -44,10 +46,11 @@ pub fn extract(bytes: Vec<u8>, name: &str) -> Result<Document, DocumentError> {
     if bytes.len() > INPUT_BYTES {
         return Err(DocumentError::TooLarge { bytes: bytes.len(), cap: INPUT_BYTES });
     }
+    keep_panics_quiet();
     let kind = kind_name(&bytes);
     let name = name.to_owned();
     let (send, receive) = mpsc::sync_channel(1);
-    let started = std::thread::Builder::new().name("document".to_owned()).stack_size(STACK_BYTES).spawn(move || {
+    let started = std::thread::Builder::new().name(THREAD.to_owned()).stack_size(STACK_BYTES).spawn(move || {
         // Nobody listens any more when the time is over.
         let _ = send.send(read(&bytes, &name, Output::new(Duration::from_secs(SECONDS))));
     });
@@ -55,13 +58,27 @@ pub fn extract(bytes: Vec<u8>, name: &str) -> Result<Document, DocumentError> {
         return Err(DocumentError::Damaged { kind, reason: error.to_string() });
     }
     match receive.recv_timeout(Duration::from_secs(SECONDS + 1)) {
-        Ok(result) => result,
+        Ok(result) => result.map_err(DocumentError::short),
         Err(mpsc::RecvTimeoutError::Timeout) => Err(DocumentError::TooSlow { kind, seconds: SECONDS }),
         // The sender was dropped unused: the parser panicked.
         Err(mpsc::RecvTimeoutError::Disconnected) => {
             Err(DocumentError::Damaged { kind, reason: "its structure makes no sense".to_owned() })
         }
     }
+}
+
+/// A parser's panic is a damaged document, reported as such: its message has no place on the
+/// person's terminal. Panics of every other thread are reported as before.
+fn keep_panics_quiet() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let report = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if std::thread::current().name() != Some(THREAD) {
+                report(panic);
+            }
+        }));
+    });
 }
 
 /// [`extract`] for async callers, off the runtime's own threads.
@@ -119,7 +136,7 @@ fn plain(bytes: &[u8], name: &str, mut output: Output) -> Result<Document, Docum
                 "md" | "markdown" => DocumentKind::Markdown,
                 _ => DocumentKind::Text,
             };
-            output.finish(kind)
+            Ok(output.finish(kind))
         }
     }
 }

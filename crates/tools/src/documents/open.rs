@@ -72,7 +72,7 @@ fn text(xml: &str, slides: bool, mut output: Output) -> Result<Document, Documen
         output.check_time(KIND)?;
         Ok(!output.full())
     })?;
-    output.finish(if slides { DocumentKind::Slides } else { DocumentKind::Word })
+    Ok(output.finish(if slides { DocumentKind::Slides } else { DocumentKind::Word }))
 }
 
 /// The cell that is being read.
@@ -137,7 +137,7 @@ fn sheets(xml: &str, mut output: Output) -> Result<Document, DocumentError> {
         output.check_time(KIND)?;
         Ok(!output.full())
     })?;
-    output.finish(DocumentKind::Spreadsheet)
+    Ok(output.finish(DocumentKind::Spreadsheet))
 }
 
 fn repeats(value: Option<String>) -> usize {

@@ -127,7 +127,7 @@ impl Output {
 
     /// Nothing more will be kept.
     pub(crate) fn full(&self) -> bool {
-        self.cut
+        self.characters >= MOST_CHARACTERS
     }
 
     /// Notes that something was left out.
@@ -159,8 +159,8 @@ impl Output {
         }
     }
 
-    pub(crate) fn finish(mut self, kind: DocumentKind) -> Result<Document, DocumentError> {
+    pub(crate) fn finish(mut self, kind: DocumentKind) -> Document {
         self.end();
-        Ok(Document { kind, text: self.text, units: self.units, cut: self.cut })
+        Document { kind, text: self.text, units: self.units, cut: self.cut }
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn read(bytes: &[u8], mut archive: Archive<'_>, mut output: Output) -
         }
         row.write(&mut output);
     }
-    output.finish(DocumentKind::Spreadsheet)
+    Ok(output.finish(DocumentKind::Spreadsheet))
 }
 
 fn damaged(error: &XlsxError) -> DocumentError {
@@ -68,7 +68,9 @@ impl Row {
         let tabs = gap + u32::from(!self.text.is_empty());
         self.text.extend(std::iter::repeat_n('\t', tabs as usize));
         // A cell is one field of one line, whatever it holds.
-        self.text.extend(value.chars().map(|character| if matches!(character, '\t' | '\n' | '\r') { ' ' } else { character }));
+        self.text.extend(
+            value.chars().map(|character| if matches!(character, '\t' | '\n' | '\r') { ' ' } else { character }),
+        );
         self.next = column.saturating_add(1);
     }
 
@@ -90,12 +92,11 @@ pub(crate) fn shown(value: &DataRef<'_>) -> String {
     match value {
         DataRef::Int(number) => number.to_string(),
         DataRef::Float(number) => shown_number(*number),
-        DataRef::String(text) => text.clone(),
+        DataRef::String(text) | DataRef::DurationIso(text) => text.clone(),
         DataRef::SharedString(text) => (*text).to_owned(),
         DataRef::Bool(truth) => if *truth { "TRUE" } else { "FALSE" }.to_owned(),
         DataRef::DateTime(moment) => shown_moment(moment),
         DataRef::DateTimeIso(text) => text.strip_suffix("T00:00:00").unwrap_or(text).replace('T', " "),
-        DataRef::DurationIso(text) => text.clone(),
         DataRef::Error(error) => error.to_string(),
         DataRef::Empty => String::new(),
     }
@@ -117,7 +118,8 @@ pub(crate) fn shown_moment(moment: &ExcelDateTime) -> String {
         return format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
     }
     let (year, month, day, hour, minute, second, _) = moment.to_ymd_hms_milli();
-    let time = if second == 0 { format!("{hour:02}:{minute:02}") } else { format!("{hour:02}:{minute:02}:{second:02}") };
+    let time =
+        if second == 0 { format!("{hour:02}:{minute:02}") } else { format!("{hour:02}:{minute:02}:{second:02}") };
     if value < 1.0 {
         return time;
     }

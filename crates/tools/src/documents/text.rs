@@ -60,13 +60,11 @@ impl TextFile {
         if bytes.contains(&0) || mostly_controls(bytes) {
             return Err("a binary file");
         }
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(Self { encoding: Encoding::Utf8, mark: false, text: text.to_owned() }),
-            Err(_) => {
-                let (text, _) = WINDOWS_1252.decode_without_bom_handling(bytes);
-                Ok(Self { encoding: Encoding::Latin1, mark: false, text: text.into_owned() })
-            }
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return Ok(Self { encoding: Encoding::Utf8, mark: false, text: text.to_owned() });
         }
+        let (text, _) = WINDOWS_1252.decode_without_bom_handling(bytes);
+        Ok(Self { encoding: Encoding::Latin1, mark: false, text: text.into_owned() })
     }
 
     /// The text in this file's encoding, with its byte order mark when it is the `whole` file.
@@ -101,7 +99,9 @@ fn utf16(bytes: &[u8], order: fn([u8; 2]) -> u16) -> Result<String, &'static str
     if !rest.is_empty() {
         return Err("damaged UTF-16 text");
     }
-    char::decode_utf16(pairs.iter().map(|pair| order(*pair))).collect::<Result<String, _>>().map_err(|_| "damaged UTF-16 text")
+    char::decode_utf16(pairs.iter().map(|pair| order(*pair)))
+        .collect::<Result<String, _>>()
+        .map_err(|_| "damaged UTF-16 text")
 }
 
 /// UTF-16 without a mark: western text has a zero in nearly every second byte, and never in the others.
@@ -122,7 +122,8 @@ fn unmarked_utf16(bytes: &[u8]) -> Option<Encoding> {
 /// Control characters that no text has make up more than a twentieth of the beginning.
 fn mostly_controls(bytes: &[u8]) -> bool {
     let sample = &bytes[..bytes.len().min(4096)];
-    let strange = sample.iter().filter(|byte| **byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b)).count();
+    let strange =
+        sample.iter().filter(|byte| **byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b)).count();
     strange * 20 > sample.len()
 }
 

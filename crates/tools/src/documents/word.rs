@@ -25,7 +25,29 @@ pub(crate) fn read(archive: &mut Archive<'_>, mut output: Output) -> Result<Docu
             output.push(&format!("\n{title}\n{}", apart.text().trim_start()));
         }
     }
-    output.finish(DocumentKind::Word)
+    Ok(output.finish(DocumentKind::Word))
+}
+
+/// What the text that comes belongs to.
+#[derive(Default, PartialEq, Eq)]
+enum Within {
+    /// Nothing that is shown.
+    #[default]
+    Nothing,
+    /// The properties of a run.
+    RunProperties,
+    /// Text.
+    Text,
+}
+
+/// What stands in the open table cell.
+#[derive(Default, PartialEq, Eq)]
+enum Cell {
+    #[default]
+    Empty,
+    Filled,
+    /// A line of it ended; more text comes after a space.
+    Broken,
 }
 
 /// What the place in the document means for the text that comes.
@@ -35,16 +57,12 @@ struct Body {
     cells: usize,
     /// Cells already written in this row.
     columns: Vec<usize>,
-    /// The cell has text in it.
-    cell_filled: bool,
-    /// A line of the cell ended; more text comes after a space.
-    cell_broken: bool,
+    cell: Cell,
     /// Depth inside alternatives that repeat what was read.
     fallback: usize,
     /// The run is not shown.
     hidden: bool,
-    in_run_properties: bool,
-    in_text: bool,
+    within: Within,
 }
 
 impl Body {
@@ -63,12 +81,11 @@ impl Body {
                 Piece::Start("Fallback", _) => self.fallback += 1,
                 Piece::End("Fallback") => self.fallback = self.fallback.saturating_sub(1),
                 Piece::End(name) if self.fallback == 0 => self.end(name, output),
-                Piece::Text(text) if self.in_text && !self.hidden && self.fallback == 0 => {
-                    if std::mem::take(&mut self.cell_broken) && self.cells > 0 {
+                Piece::Text(text) if self.within == Within::Text && !self.hidden && self.fallback == 0 => {
+                    if std::mem::replace(&mut self.cell, Cell::Filled) == Cell::Broken && self.cells > 0 {
                         output.push(" ");
                     }
                     output.push(text);
-                    self.cell_filled = true;
                 }
                 _ => {}
             }
@@ -79,13 +96,13 @@ impl Body {
     fn start(&mut self, name: &str, value: &dyn Fn() -> Option<String>, output: &mut Output) {
         match name {
             "Fallback" => self.fallback += 1,
-            "t" => self.in_text = true,
-            "rPr" => self.in_run_properties = true,
+            "t" => self.within = Within::Text,
+            "rPr" => self.within = Within::RunProperties,
             "r" => self.hidden = false,
-            "vanish" if self.in_run_properties => {
+            "vanish" if self.within == Within::RunProperties => {
                 self.hidden = !matches!(value().as_deref(), Some("0" | "false" | "off"));
             }
-            "tab" if !self.in_run_properties && self.cells == 0 => output.push("\t"),
+            "tab" if self.within != Within::RunProperties && self.cells == 0 => output.push("\t"),
             "br" | "cr" => self.line(output),
             "noBreakHyphen" => output.push("\u{2011}"),
             "pStyle" => self.style(value().as_deref().unwrap_or_default(), output),
@@ -98,8 +115,7 @@ impl Body {
 
     fn end(&mut self, name: &str, output: &mut Output) {
         match name {
-            "t" => self.in_text = false,
-            "rPr" => self.in_run_properties = false,
+            "t" | "rPr" => self.within = Within::Nothing,
             "r" => self.hidden = false,
             "p" => self.line(output),
             "tc" => self.cells = self.cells.saturating_sub(1),
@@ -117,8 +133,8 @@ impl Body {
     fn line(&mut self, output: &mut Output) {
         if self.cells == 0 {
             output.push("\n");
-        } else {
-            self.cell_broken = self.cell_filled;
+        } else if self.cell == Cell::Filled {
+            self.cell = Cell::Broken;
         }
     }
 
@@ -131,8 +147,7 @@ impl Body {
             *columns += 1;
         }
         self.cells += 1;
-        self.cell_filled = false;
-        self.cell_broken = false;
+        self.cell = Cell::Empty;
     }
 
     /// Headings keep their rank, as Markdown writes it.
@@ -141,11 +156,15 @@ impl Body {
             return;
         }
         let style = style.to_lowercase();
-        let rank = ["heading", "titre", "berschrift"].iter().find_map(|name| style.split_once(name)?.1.trim().parse::<usize>().ok());
+        let rank = ["heading", "titre", "berschrift"]
+            .iter()
+            .find_map(|name| style.split_once(name)?.1.trim().parse::<usize>().ok());
         match rank {
             Some(rank @ 1..=6) => output.push(&format!("{} ", "#".repeat(rank))),
             _ if matches!(style.as_str(), "title" | "titre") => output.push("# "),
-            _ if ["listbullet", "listnumber", "listepuces", "listenum"].iter().any(|name| style.starts_with(name)) => output.push("- "),
+            _ if ["listbullet", "listnumber", "listepuces", "listenum"].iter().any(|name| style.starts_with(name)) => {
+                output.push("- ");
+            }
             _ => {}
         }
     }
@@ -182,5 +201,5 @@ pub(crate) fn read_slides(archive: &mut Archive<'_>, mut output: Output) -> Resu
             Ok(!output.full())
         })?;
     }
-    output.finish(DocumentKind::Slides)
+    Ok(output.finish(DocumentKind::Slides))
 }

@@ -20,10 +20,11 @@ pub(crate) fn read(bytes: &[u8], mut output: Output) -> Result<Document, Documen
     if has_name(bytes, "EncryptedPackage") {
         return Err(DocumentError::Encrypted { kind: "office" });
     }
-    if !has_name(bytes, "Workbook") && !has_name(bytes, "Book") {
+    let streams = compound::workbooks(bytes)
+        .ok_or_else(|| DocumentError::Damaged { kind: "office", reason: "its parts cannot be found".to_owned() })?;
+    if streams.is_empty() {
         return Err(DocumentError::Unsupported { kind: "an old office document" });
     }
-    let streams = compound::workbooks(bytes).ok_or_else(|| DocumentError::Damaged { kind: KIND, reason: "its workbook cannot be found".to_owned() })?;
     let cells: u64 = streams.iter().map(|stream| cells_of(stream)).sum();
     if cells > MOST_CELLS {
         return Err(DocumentError::Bomb { what: format!("sheets of {cells} cells, the limit is {MOST_CELLS}") });
@@ -43,7 +44,7 @@ pub(crate) fn read(bytes: &[u8], mut output: Output) -> Result<Document, Documen
             row.write(&mut output);
         }
     }
-    output.finish(DocumentKind::Spreadsheet)
+    Ok(output.finish(DocumentKind::Spreadsheet))
 }
 
 fn damaged(error: &XlsError) -> DocumentError {
@@ -63,7 +64,7 @@ fn borrowed(cell: &Data) -> DataRef<'_> {
         Data::DateTimeIso(value) => DataRef::DateTimeIso(value.clone()),
         Data::DurationIso(value) => DataRef::DurationIso(value.clone()),
         Data::Error(value) => DataRef::Error(value.clone()),
-        _ => DataRef::Empty,
+        Data::Empty => DataRef::Empty,
     }
 }
 
@@ -75,11 +76,16 @@ fn has_name(bytes: &[u8], name: &str) -> bool {
 
 /// Cells of the rectangles that the cell records of each sheet span.
 fn cells_of(stream: &[u8]) -> u64 {
-    const CELLS: &[u16] = &[0x0006, 0x0201, 0x0203, 0x0204, 0x0205, 0x00bd, 0x00be, 0x00d6, 0x00fd, 0x027e, 0x0001, 0x0002, 0x0003, 0x0004, 0x0005];
+    const CELLS: &[u16] = &[
+        0x0006, 0x0201, 0x0203, 0x0204, 0x0205, 0x00bd, 0x00be, 0x00d6, 0x00fd, 0x027e, 0x0001, 0x0002, 0x0003, 0x0004,
+        0x0005,
+    ];
     const BEGIN: &[u16] = &[0x0809, 0x0409, 0x0209, 0x0009];
     let (mut total, mut extent): (u64, Option<[u64; 4]>) = (0, None);
     let mut rest = stream;
-    let area = |extent: Option<[u64; 4]>| extent.map_or(0, |[top, left, bottom, right]| (bottom - top + 1) * (right - left + 1));
+    let area = |extent: Option<[u64; 4]>| {
+        extent.map_or(0, |[top, left, bottom, right]| (bottom - top + 1) * (right - left + 1))
+    };
     while let [a, b, c, d, after @ ..] = rest {
         let (kind, length) = (u16::from_le_bytes([*a, *b]), u16::from_le_bytes([*c, *d]) as usize);
         let Some((data, after)) = after.split_at_checked(length) else { break };

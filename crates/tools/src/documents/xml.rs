@@ -23,13 +23,12 @@ pub(crate) fn walk(
 ) -> Result<(), DocumentError> {
     let mut reader = Reader::from_str(xml);
     loop {
-        let event = reader
-            .read_event()
-            .map_err(|error| DocumentError::Damaged { kind, reason: error.to_string() })?;
+        let event = reader.read_event().map_err(|error| DocumentError::Damaged { kind, reason: error.to_string() })?;
         let go_on = match &event {
             Event::Start(start) => take(Piece::Start(start.local_name().into_inner(), start))?,
             Event::Empty(start) => {
-                take(Piece::Start(start.local_name().into_inner(), start))? && take(Piece::End(start.local_name().into_inner()))?
+                take(Piece::Start(start.local_name().into_inner(), start))?
+                    && take(Piece::End(start.local_name().into_inner()))?
             }
             Event::End(end) => take(Piece::End(end.local_name().into_inner()))?,
             Event::Text(text) => take(Piece::Text(&text.xml10_content()))?,

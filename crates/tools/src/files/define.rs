@@ -66,7 +66,9 @@ pub(crate) fn string<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a s
 /// A whole number, also written as `5.0`.
 pub(crate) fn integer(arguments: &Map<String, Value>, name: &str) -> Option<u64> {
     let value = arguments.get(name)?;
-    value.as_u64().or_else(|| value.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0).map(|number| number as u64))
+    value
+        .as_u64()
+        .or_else(|| value.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0).map(|number| number as u64))
 }
 
 /// A truth value; false when absent.
@@ -113,7 +115,13 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!([0, 999, 1000, 23_411, 1_234_567].map(number_with_commas), ["0", "999", "1,000", "23,411", "1,234,567"]);
-        assert_eq!([0, 1, 812, 1_500_000, 2_000_000_000].map(shown_bytes), ["0 bytes", "1 byte", "812 bytes", "1.5 MB", "2.0 GB"]);
+        assert_eq!(
+            [0, 999, 1000, 23_411, 1_234_567].map(number_with_commas),
+            ["0", "999", "1,000", "23,411", "1,234,567"]
+        );
+        assert_eq!(
+            [0, 1, 812, 1_500_000, 2_000_000_000].map(shown_bytes),
+            ["0 bytes", "1 byte", "812 bytes", "1.5 MB", "2.0 GB"]
+        );
     }
 }

@@ -22,13 +22,16 @@ pub(crate) fn replace(path: &str, text: &str, old: &str, new: &str, all: bool) -
     if old == new {
         return Err(FileError::NoChange);
     }
-    let places: Vec<usize> = if old.is_empty() { Vec::new() } else { text.match_indices(old).map(|(place, _)| place).collect() };
+    let places: Vec<usize> =
+        if old.is_empty() { Vec::new() } else { text.match_indices(old).map(|(place, _)| place).collect() };
     let path = || path.to_owned();
     match places.len() {
         0 => return Err(FileError::TextAbsent { path: path() }),
         1 => {}
         count if !all => return Err(FileError::TextAmbiguous { path: path(), count }),
-        count if count > MOST_PLACES => return Err(FileError::TooManyPlaces { path: path(), count, limit: MOST_PLACES }),
+        count if count > MOST_PLACES => {
+            return Err(FileError::TooManyPlaces { path: path(), count, limit: MOST_PLACES });
+        }
         _ => {}
     }
     let preview = places.iter().flat_map(|place| hunk(text, *place, old, new)).collect();
@@ -50,7 +53,9 @@ fn hunk(text: &str, place: usize, old: &str, new: &str) -> Vec<String> {
     lines.extend(written('-', old));
     let added = written('+', new);
     lines.extend(if added.is_empty() { vec!["+".to_owned()] } else { added });
-    lines.extend(after[line_end..].lines().skip(1).take(CONTEXT_LINES).map(|line| format!("  {}", first_characters(line))));
+    lines.extend(
+        after[line_end..].lines().skip(1).take(CONTEXT_LINES).map(|line| format!("  {}", first_characters(line))),
+    );
     lines
 }
 
@@ -96,7 +101,10 @@ mod tests {
         assert_eq!((all.text.as_str(), all.places), ("z y z", 2));
         assert!(matches!(replace("a", "abc", "x", "z", true), Err(FileError::TextAbsent { .. })));
         assert!(matches!(replace("a", "abc", "a", "a", true), Err(FileError::NoChange)));
-        assert!(matches!(replace("a", &"x".repeat(101), "x", "z", true), Err(FileError::TooManyPlaces { count: 101, .. })));
+        assert!(matches!(
+            replace("a", &"x".repeat(101), "x", "z", true),
+            Err(FileError::TooManyPlaces { count: 101, .. })
+        ));
     }
 
     #[test]

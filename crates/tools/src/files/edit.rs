@@ -43,11 +43,24 @@ fn filename() -> Value {
 impl WriteFile {
     /// The tool over a sandbox.
     pub fn new(sandbox: Arc<Sandbox>) -> Self {
-        let definition = Definition::new("write_file", "Creates a new file; fails if it exists.", ToolCategory::PcWrite)
-            .keywords(&["create", "créer", "crée", "nouveau", "new", "save", "enregistrer", "fichier", "file", "écrire", "write"])
-            .required("filename", filename())
-            .required("content", json!({ "type": "string" }))
-            .build();
+        let definition =
+            Definition::new("write_file", "Creates a new file; fails if it exists.", ToolCategory::PcWrite)
+                .keywords(&[
+                    "create",
+                    "créer",
+                    "crée",
+                    "nouveau",
+                    "new",
+                    "save",
+                    "enregistrer",
+                    "fichier",
+                    "file",
+                    "écrire",
+                    "write",
+                ])
+                .required("filename", filename())
+                .required("content", json!({ "type": "string" }))
+                .build();
         Self { sandbox, definition }
     }
 }
@@ -63,11 +76,15 @@ impl Tool for WriteFile {
 
     fn inspect(&self, arguments: &Map<String, Value>) -> Inspection {
         let (path, content) = (string(arguments, "filename"), string(arguments, "content"));
-        inspected(path, self.sandbox.plan_new(path, content).map(|new| {
-            let mut preview: Vec<String> = new.folders.iter().map(|folder| format!("creates the folder {folder:?}")).collect();
-            preview.push(format!("creates {:?}: {}", new.path, amount(content)));
-            preview
-        }))
+        inspected(
+            path,
+            self.sandbox.plan_new(path, content).map(|new| {
+                let mut preview: Vec<String> =
+                    new.folders.iter().map(|folder| format!("creates the folder {folder:?}")).collect();
+                preview.push(format!("creates {:?}: {}", new.path, amount(content)));
+                preview
+            }),
+        )
     }
 
     fn run<'a>(&'a self, arguments: &'a Map<String, Value>, _context: &'a CallContext) -> BoxFuture<'a, ToolOutput> {
@@ -75,7 +92,11 @@ impl Tool for WriteFile {
         let content = string(arguments, "content").to_owned();
         blocking(move || match sandbox.create(&path, &content) {
             Ok(new) => {
-                let folders = if new.folders.is_empty() { String::new() } else { format!(" New folders: {}.", new.folders.join(", ")) };
+                let folders = if new.folders.is_empty() {
+                    String::new()
+                } else {
+                    format!(" New folders: {}.", new.folders.join(", "))
+                };
                 ToolOutput::ok(format!("Created {:?}: {}.{folders}", new.path, amount(&content)))
             }
             Err(error) => failed(&error),
@@ -86,11 +107,12 @@ impl Tool for WriteFile {
 impl AppendFile {
     /// The tool over a sandbox.
     pub fn new(sandbox: Arc<Sandbox>) -> Self {
-        let definition = Definition::new("append_file", "Adds text at the end of an existing file.", ToolCategory::PcWrite)
-            .keywords(&["append", "ajouter", "ajoute", "add", "ligne", "line", "fin", "end"])
-            .required("filename", filename())
-            .required("content", json!({ "type": "string", "minLength": 1 }))
-            .build();
+        let definition =
+            Definition::new("append_file", "Adds text at the end of an existing file.", ToolCategory::PcWrite)
+                .keywords(&["append", "ajouter", "ajoute", "add", "ligne", "line", "fin", "end"])
+                .required("filename", filename())
+                .required("content", json!({ "type": "string", "minLength": 1 }))
+                .build();
         Self { sandbox, definition }
     }
 }
@@ -101,18 +123,31 @@ impl Tool for AppendFile {
     }
 
     fn note(&self) -> Note {
-        Note { serves: "adds text at the end of a text file in the working folder", status: NoteStatus::SeenWorking, limit: "" }
+        Note {
+            serves: "adds text at the end of a text file in the working folder",
+            status: NoteStatus::SeenWorking,
+            limit: "",
+        }
     }
 
     fn inspect(&self, arguments: &Map<String, Value>) -> Inspection {
         let (path, content) = (string(arguments, "filename"), string(arguments, "content"));
-        inspected(path, self.sandbox.plan_append(path, content).map(|change| {
-            let mut preview = vec![format!("adds {} at the end of {:?}, which has {}", amount(content), change.path, shown_bytes(change.bytes()))];
-            let lines: Vec<&str> = change.before.text.lines().collect();
-            preview.extend(lines[lines.len().saturating_sub(2)..].iter().map(|line| format!("  {}", clipped(line))));
-            preview.extend(change.text.trim_start_matches(['\r', '\n']).lines().map(|line| format!("+ {line}")));
-            preview
-        }))
+        inspected(
+            path,
+            self.sandbox.plan_append(path, content).map(|change| {
+                let mut preview = vec![format!(
+                    "adds {} at the end of {:?}, which has {}",
+                    amount(content),
+                    change.path,
+                    shown_bytes(change.bytes())
+                )];
+                let lines: Vec<&str> = change.before.text.lines().collect();
+                preview
+                    .extend(lines[lines.len().saturating_sub(2)..].iter().map(|line| format!("  {}", clipped(line))));
+                preview.extend(change.text.trim_start_matches(['\r', '\n']).lines().map(|line| format!("+ {line}")));
+                preview
+            }),
+        )
     }
 
     fn run<'a>(&'a self, arguments: &'a Map<String, Value>, _context: &'a CallContext) -> BoxFuture<'a, ToolOutput> {
@@ -128,13 +163,27 @@ impl Tool for AppendFile {
 impl UpdateFile {
     /// The tool over a sandbox.
     pub fn new(sandbox: Arc<Sandbox>) -> Self {
-        let definition = Definition::new("update_file", "Replaces one text by another in an existing file.", ToolCategory::PcWrite)
-            .keywords(&["replace", "remplacer", "remplace", "change", "modifier", "modifie", "corriger", "correct", "update"])
-            .required("filename", filename())
-            .required("old_text", json!({ "type": "string", "minLength": 1 }))
-            .required("new_text", json!({ "type": "string" }))
-            .optional("all", json!({ "type": "boolean", "description": "Replace every occurrence, not the only one." }))
-            .build();
+        let definition =
+            Definition::new("update_file", "Replaces one text by another in an existing file.", ToolCategory::PcWrite)
+                .keywords(&[
+                    "replace",
+                    "remplacer",
+                    "remplace",
+                    "change",
+                    "modifier",
+                    "modifie",
+                    "corriger",
+                    "correct",
+                    "update",
+                ])
+                .required("filename", filename())
+                .required("old_text", json!({ "type": "string", "minLength": 1 }))
+                .required("new_text", json!({ "type": "string" }))
+                .optional(
+                    "all",
+                    json!({ "type": "boolean", "description": "Replace every occurrence, not the only one." }),
+                )
+                .build();
         Self { sandbox, definition }
     }
 }
@@ -154,11 +203,15 @@ impl Tool for UpdateFile {
 
     fn inspect(&self, arguments: &Map<String, Value>) -> Inspection {
         let update = Update::new(arguments);
-        inspected(&update.path, update.plan(&self.sandbox).map(|(change, replaced)| {
-            let mut preview = vec![format!("changes {:?} in {} {}", change.path, replaced.places, places(replaced.places))];
-            preview.extend(replaced.preview);
-            preview
-        }))
+        inspected(
+            &update.path,
+            update.plan(&self.sandbox).map(|(change, replaced)| {
+                let mut preview =
+                    vec![format!("changes {:?} in {} {}", change.path, replaced.places, places(replaced.places))];
+                preview.extend(replaced.preview);
+                preview
+            }),
+        )
     }
 
     fn run<'a>(&'a self, arguments: &'a Map<String, Value>, _context: &'a CallContext) -> BoxFuture<'a, ToolOutput> {

@@ -119,7 +119,7 @@ pub enum FileError {
         root: String,
     },
     /// There is no such file or folder.
-    #[error("there is no {path:?}{}", suggestion(similar))]
+    #[error("there is no {path:?}{}", suggestion(similar.as_ref()))]
     NotFound {
         /// As typed.
         path: String,
@@ -197,7 +197,9 @@ pub enum FileError {
         count: usize,
     },
     /// More places than a confirmation can show.
-    #[error("the text to replace stands {count} times in {path:?}, more than the {limit} a confirmation shows; nothing was written")]
+    #[error(
+        "the text to replace stands {count} times in {path:?}, more than the {limit} a confirmation shows; nothing was written"
+    )]
     TooManyPlaces {
         /// As typed.
         path: String,
@@ -237,8 +239,8 @@ pub enum FileError {
     },
 }
 
-fn suggestion(similar: &Option<String>) -> String {
-    similar.as_ref().map(|name| format!("; there is {name:?}")).unwrap_or_default()
+fn suggestion(similar: Option<&String>) -> String {
+    similar.map(|name| format!("; there is {name:?}")).unwrap_or_default()
 }
 
 impl FileError {
@@ -252,7 +254,9 @@ impl FileError {
             Self::Edge { .. } | Self::Reserved { .. } => "choose another name",
             Self::SensitiveLink { .. } => "ask for the file itself, by its own path",
             Self::NotFound { .. } | Self::NotAFolder { .. } => "list the folder to see what is there",
-            Self::Exists { .. } => "update_file changes an existing file, append_file adds to it; or choose another name",
+            Self::Exists { .. } => {
+                "update_file changes an existing file, append_file adds to it; or choose another name"
+            }
             Self::SameName { .. } => "use the existing name with update_file or append_file, or choose another name",
             Self::TextAbsent { .. } => "read the file and copy the text exactly, spaces and line breaks included",
             Self::TextAmbiguous { .. } => "give a longer text that stands there once, or set `all` to true",
@@ -274,8 +278,14 @@ impl FileError {
         }
     }
 
-    /// True when the message quotes a name that was found on disk rather than typed.
+    /// True when the message quotes a name or content that was found on disk rather than typed.
     pub(crate) fn quotes_disk(&self) -> bool {
-        matches!(self, Self::SameName { .. } | Self::NotFound { similar: Some(_), .. })
+        matches!(self, Self::SameName { .. } | Self::NotFound { similar: Some(_), .. } | Self::Document { .. })
+    }
+
+    /// True when the path is fine and there is just nothing to be read: a failure of the call, not
+    /// a refusal of it.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self, Self::NotFound { .. } | Self::NotAFolder { .. } | Self::NotAFile { .. } | Self::Io { .. })
     }
 }

@@ -10,6 +10,7 @@ use tenpass_trace::{Tier, ToolCategory, ToolDefinition};
 
 use super::define::{Definition, flag, integer, number_with_commas, shown_bytes, shown_time, string};
 use super::sandbox::{Item, ItemKind, Listing, Sandbox};
+use super::sensitive::sensitive;
 
 /// Most entries of one answer.
 const MOST_SHOWN: usize = 200;
@@ -115,11 +116,15 @@ fn written(sandbox: &Sandbox, path: &str, listing: &Listing, first: usize, now: 
 
 fn entry(item: &Item, now: &Zoned) -> String {
     // A name is one line, whatever is in it.
-    let name: String = item.name.chars().flat_map(|character| {
-        let hidden = super::invisible(character);
-        let escaped: Vec<char> = if hidden { character.escape_unicode().collect() } else { vec![character] };
-        escaped
-    }).collect();
+    let name: String = item
+        .name
+        .chars()
+        .flat_map(|character| {
+            let hidden = super::invisible(character);
+            let escaped: Vec<char> = if hidden { character.escape_unicode().collect() } else { vec![character] };
+            escaped
+        })
+        .collect();
     let time = shown_time(item.modified, now);
     match item.kind {
         ItemKind::Folder => format!("{name}/ · folder · {time}\n"),
@@ -131,13 +136,13 @@ fn entry(item: &Item, now: &Zoned) -> String {
 
 /// Reads of sensitive paths need a confirmation (K40).
 pub(crate) fn inspect_read(sandbox: &Sandbox, path: &str) -> Inspection {
-    match sandbox.locate(path) {
-        Ok(located) => Inspection {
-            escalate: located.sensitive.map(|what| (Tier::Confirm, format!("it reads {what}"))),
-            ..Inspection::default()
-        },
-        Err(error) => Inspection { reject: Some(error.explain()), ..Inspection::default() },
-    }
+    let what = match sandbox.locate(path) {
+        Ok(located) => located.sensitive,
+        // It may be there when the call runs.
+        Err(error) if error.is_absence() => sensitive(path),
+        Err(error) => return Inspection { reject: Some(error.explain()), ..Inspection::default() },
+    };
+    Inspection { escalate: what.map(|what| (Tier::Confirm, format!("it reads {what}"))), ..Inspection::default() }
 }
 
 /// A refusal or failure as a result. What quotes the disk is data from outside.

@@ -37,9 +37,9 @@ pub use sensitive::sensitive;
 pub(crate) use define::{Definition, integer, shown_bytes, shown_time, string};
 pub(crate) use list::blocking;
 pub(crate) use name::{fold, invisible};
+pub(crate) use protect::{Identity, Protected, identity};
 #[cfg(test)]
 pub(crate) use tests::context as test_context;
-pub(crate) use protect::{Identity, Protected, identity};
 
 /// Every file tool over one sandbox: `list_directory`, `read_file`, `write_file`, `append_file`
 /// and `update_file`.

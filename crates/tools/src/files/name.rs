@@ -3,6 +3,7 @@
 //! What is refused here is refused on every system, so that a world built on one behaves the same
 //! on another. What a name really leads to is decided later, on handles ([`super::walk`]).
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization;
@@ -80,8 +81,12 @@ pub(crate) fn invisible(character: char) -> bool {
 }
 
 /// The root and what remains of the path below it.
-fn place<'a>(path: &'a str, roots: &[RootName], home: Option<&Path>) -> Result<(usize, std::borrow::Cow<'a, str>), FileError> {
+fn place<'a>(path: &'a str, roots: &[RootName], home: Option<&Path>) -> Result<(usize, Cow<'a, str>), FileError> {
     let outside = || FileError::Outside { path: path.to_owned(), allowed: allowed(roots) };
+    // An address is not a path, whatever its scheme.
+    if path.contains("://") {
+        return Err(outside());
+    }
     let expanded = match path.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with(['/', '\\']) => {
             let home = home.and_then(Path::to_str).ok_or_else(outside)?;
@@ -114,7 +119,8 @@ fn beneath(path: &Path, roots: &[RootName]) -> Option<(usize, String)> {
 
 fn has_drive(path: &str) -> bool {
     let mut characters = path.chars();
-    characters.next().is_some_and(|letter| letter.is_ascii_alphabetic()) && characters.next() == Some(':')
+    characters.next().is_some_and(|letter| letter.is_ascii_alphabetic())
+        && characters.next() == Some(':')
         && characters.next().is_none_or(|next| matches!(next, '/' | '\\') || cfg!(windows))
 }
 
@@ -153,7 +159,9 @@ fn reserved(name: &str) -> bool {
         return true;
     }
     let port = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));
-    port.is_some_and(|number| matches!(number, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³"))
+    port.is_some_and(|number| {
+        matches!(number, "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9" | "¹" | "²" | "³")
+    })
 }
 
 /// A name reduced to what file systems that ignore case or spelling of accents compare.
@@ -199,10 +207,47 @@ mod tests {
     #[test]
     fn everything_else_is_refused() {
         for path in [
-            "", "  ", "..", "../x", "a/../b", "a/..", "..\\x", ".. /x", "/etc/passwd", "/", "~", "~root/x", "~/x",
-            "/home/u/tenpass-evil/x", "/home/u/tenpass/../x", "C:\\x", "c:/x", "\\\\server\\share", "%2e%2e/x", "a%2Fb", "a%5cb",
-            "a%00", "%252e/x", "a\0b", "a\nb", "a\u{202e}b", "a\u{200b}b", "a.txt.", "a.txt ", "a.txt /b", "dir./x", "a/ b", "CON", "nul.txt",
-            "\u{ff0e}\u{ff0e}/x", "\u{2025}", "a\u{ff0f}b", "a/COM1", "lpt9.log", "aux", "a\u{feff}",
+            "",
+            "  ",
+            "..",
+            "../x",
+            "a/../b",
+            "a/..",
+            "..\\x",
+            ".. /x",
+            "/etc/passwd",
+            "/",
+            "~",
+            "~root/x",
+            "~/x",
+            "/home/u/tenpass-evil/x",
+            "/home/u/tenpass/../x",
+            "C:\\x",
+            "c:/x",
+            "\\\\server\\share",
+            "%2e%2e/x",
+            "a%2Fb",
+            "a%5cb",
+            "a%00",
+            "%252e/x",
+            "a\0b",
+            "a\nb",
+            "a\u{202e}b",
+            "a\u{200b}b",
+            "a.txt.",
+            "a.txt ",
+            "a.txt /b",
+            "dir./x",
+            "a/ b",
+            "CON",
+            "nul.txt",
+            "\u{ff0e}\u{ff0e}/x",
+            "\u{2025}",
+            "a\u{ff0f}b",
+            "a/COM1",
+            "lpt9.log",
+            "aux",
+            "a\u{feff}",
         ] {
             assert!(names(path).is_err(), "{path:?}");
         }

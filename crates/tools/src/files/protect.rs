@@ -36,7 +36,8 @@ pub(crate) struct Protected {
 
 impl Protected {
     pub(crate) fn new(paths: &[PathBuf]) -> Self {
-        let absolute: Vec<PathBuf> = paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect();
+        let absolute: Vec<PathBuf> =
+            paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect();
         let mut folded: Vec<PathBuf> = absolute.iter().map(|path| folded(path)).collect();
         folded.extend(absolute.iter().map(|path| self::folded(&canonical(path))));
         Self { folded, paths: absolute }

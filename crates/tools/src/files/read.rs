@@ -39,7 +39,8 @@ impl ReadFile {
         let definition = Definition::new("read_file", "Returns the content of a file.", ToolCategory::PcRead)
             .reads()
             .keywords(&[
-                "read", "lire", "fichier", "file", "contenu", "content", "txt", "md", "csv", "pdf", "docx", "xlsx", "ods", "document",
+                "read", "lire", "fichier", "file", "contenu", "content", "txt", "md", "csv", "pdf", "docx", "xlsx",
+                "ods", "document",
             ])
             .required("filename", json!({ "type": "string", "description": "Path relative to the working folder." }))
             .optional("page", json!({ "type": "integer", "minimum": 1, "description": "One page of a PDF, or slide." }))
@@ -68,7 +69,8 @@ impl Tool for ReadFile {
     }
 
     fn run<'a>(&'a self, arguments: &'a Map<String, Value>, context: &'a CallContext) -> BoxFuture<'a, ToolOutput> {
-        let (sandbox, path, now) = (Arc::clone(&self.sandbox), string(arguments, "filename").to_owned(), context.now.clone());
+        let (sandbox, path, now) =
+            (Arc::clone(&self.sandbox), string(arguments, "filename").to_owned(), context.now.clone());
         let part = Part {
             page: integer(arguments, "page"),
             sheet: string(arguments, "sheet").to_owned(),
@@ -91,7 +93,13 @@ fn read(sandbox: &Sandbox, path: &str, part: &Part, now: &Zoned) -> Result<ToolO
     let total = text.chars().count();
     let cap = sandbox.options().read_cap;
     let shown: String = text.chars().skip(part.offset - 1).take(cap).collect();
-    let mut head = format!("{:?} ({}{}), changed {}", located.path, document.kind.name(), extent(&document), shown_time(content.modified, now));
+    let mut head = format!(
+        "{:?} ({}{}), changed {}",
+        located.path,
+        document.kind.name(),
+        extent(&document),
+        shown_time(content.modified, now)
+    );
     if let Some(unit) = unit {
         head.push_str(&format!(": {unit}"));
     }
@@ -142,7 +150,10 @@ fn select<'a>(document: &'a Document, part: &Part) -> Result<(&'a str, Option<St
             return Err(nothing("sheet"));
         }
         let wanted = fold(&part.sheet);
-        let found = document.units.iter().find(|unit| fold(&unit.label) == wanted || fold(unit.label.trim_end_matches(" (hidden)")) == wanted);
+        let found = document
+            .units
+            .iter()
+            .find(|unit| fold(&unit.label) == wanted || fold(unit.label.trim_end_matches(" (hidden)")) == wanted);
         return found
             .map(|unit| (&document.text[unit.range.clone()], Some(format!("sheet {:?}", unit.label))))
             .ok_or_else(|| format!("There is no sheet {:?}.{}", part.sheet, all_names(document)));
@@ -154,7 +165,8 @@ fn select<'a>(document: &'a Document, part: &Part) -> Result<(&'a str, Option<St
         .ok()
         .and_then(|page| document.units.get(page.checked_sub(1)?))
         .map(|found| {
-            let name = if unit == "sheet" { format!("sheet {:?}", found.label) } else { format!("{unit} {page} of {count}") };
+            let name =
+                if unit == "sheet" { format!("sheet {:?}", found.label) } else { format!("{unit} {page} of {count}") };
             (&document.text[found.range.clone()], Some(name))
         })
         .ok_or_else(|| format!("There is no {unit} {page}; the file has {count}."))
@@ -163,7 +175,11 @@ fn select<'a>(document: &'a Document, part: &Part) -> Result<(&'a str, Option<St
 /// The names of the sheets, when there are several and none was chosen.
 fn sheet_names(document: &Document, part: &Part) -> String {
     let chosen = !part.sheet.is_empty() || part.page.is_some();
-    if chosen || document.kind.unit() != Some("sheet") || document.units.len() < 2 { String::new() } else { all_names(document) }
+    if chosen || document.kind.unit() != Some("sheet") || document.units.len() < 2 {
+        String::new()
+    } else {
+        all_names(document)
+    }
 }
 
 fn all_names(document: &Document) -> String {

@@ -211,10 +211,7 @@ impl Sandbox {
         let metadata = self.check_handle(walk, &file)?;
         let mut bytes = Vec::with_capacity(metadata.len() as usize);
         let cap = self.options.file_cap;
-        file.by_ref()
-            .take(cap + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|source| walk.io("reading", source))?;
+        file.by_ref().take(cap + 1).read_to_end(&mut bytes).map_err(|source| walk.io("reading", source))?;
         // It may have grown since.
         if bytes.len() as u64 > cap {
             return Err(FileError::TooLarge { path: walk.typed.to_owned(), bytes: bytes.len() as u64, cap });
@@ -277,14 +274,17 @@ impl Sandbox {
     /// A write below this root is allowed: it is the writable one, and no read-only root is
     /// reached through it.
     pub(crate) fn check_writable(&self, path: &str, root: usize, walked: &Walked) -> Result<(), FileError> {
-        let read_only = |index: usize| FileError::ReadOnly { path: path.to_owned(), root: self.names[index].name.clone() };
+        let read_only =
+            |index: usize| FileError::ReadOnly { path: path.to_owned(), root: self.names[index].name.clone() };
         if root > 0 {
             return Err(read_only(root));
         }
         let place = self.roots[0].base.join(walked.names().join("/"));
         let inside = self.roots.iter().skip(1).position(|other| {
             place.starts_with(&other.base)
-                || identity_at(&other.base).is_some_and(|known| walked.folder.dir_metadata().is_ok_and(|metadata| identity(&metadata) == known))
+                || identity_at(&other.base).is_some_and(|known| {
+                    walked.folder.dir_metadata().is_ok_and(|metadata| identity(&metadata) == known)
+                })
         });
         inside.map_or(Ok(()), |index| Err(read_only(index + 1)))
     }
@@ -302,7 +302,12 @@ impl Sandbox {
 }
 
 /// Opens one entry of a folder without following a link and without waiting for a pipe's other end.
-pub(crate) fn open_entry(walk: &Walk<'_>, folder: &Dir, name: &str, mut options: OpenOptions) -> Result<File, FileError> {
+pub(crate) fn open_entry(
+    walk: &Walk<'_>,
+    folder: &Dir,
+    name: &str,
+    mut options: OpenOptions,
+) -> Result<File, FileError> {
     options.follow(FollowSymlinks::No).nonblock(true);
     folder.open_with(name, &options).map_err(|source| walk.swapped("opening", source))
 }
@@ -345,12 +350,18 @@ fn item(name: String, metadata: &Metadata) -> Item {
         metadata if metadata.is_file() => ItemKind::File,
         _ => ItemKind::Special,
     };
-    Item { name, kind, bytes: metadata.len(), modified: metadata.modified().ok().map(cap_std::time::SystemTime::into_std) }
+    Item {
+        name,
+        kind,
+        bytes: metadata.len(),
+        modified: metadata.modified().ok().map(cap_std::time::SystemTime::into_std),
+    }
 }
 
 fn open_root(path: &Path) -> Result<Root, FileError> {
     let base = path.canonicalize().map_err(|source| root_error(path, &source.to_string()))?;
-    let folder = Dir::open_ambient_dir(&base, ambient_authority()).map_err(|source: io::Error| root_error(path, &source.to_string()))?;
+    let folder = Dir::open_ambient_dir(&base, ambient_authority())
+        .map_err(|source: io::Error| root_error(path, &source.to_string()))?;
     Ok(Root { folder, base })
 }
 
@@ -364,7 +375,8 @@ fn absolute(path: &Path, base: &Path) -> Vec<PathBuf> {
 }
 
 fn check_root_name(name: &str, path: &Path, known: &[RootName]) -> Result<(), FileError> {
-    let plain = !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || "-_ ".contains(character));
+    let plain =
+        !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || "-_ ".contains(character));
     if !plain || name::check_name(name, name).is_err() {
         return Err(root_error(path, &format!("the name {name:?} needs letters, digits, `-` or `_`")));
     }

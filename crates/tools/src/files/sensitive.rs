@@ -139,14 +139,19 @@ pub fn sensitive(path: impl AsRef<Path>) -> Option<&'static str> {
 }
 
 fn of_name(name: &str) -> Option<&'static str> {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     // The public half of a key pair is made to be shown.
-    if name.ends_with(".pub") {
+    if extension == Some("pub") {
         return None;
     }
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     whole(FILES, name)
         .or_else(|| name.starts_with(".env").then_some("environment secrets"))
-        .or_else(|| ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].iter().any(|key| name.starts_with(key)).then_some("SSH keys and hosts"))
+        .or_else(|| {
+            ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"]
+                .iter()
+                .any(|key| name.starts_with(key))
+                .then_some("SSH keys and hosts")
+        })
         .or_else(|| (name.starts_with('.') && name.ends_with("history")).then_some("a shell history"))
         .or_else(|| name.starts_with("wallet.").then_some("a wallet"))
         .or_else(|| whole(EXTENSIONS, extension?))
@@ -154,13 +159,16 @@ fn of_name(name: &str) -> Option<&'static str> {
 }
 
 fn of_words(name: &str) -> Option<&'static str> {
-    let words: Vec<&str> = name.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> =
+        name.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let singular = |word: &str| word.strip_suffix('s').unwrap_or(word).to_owned();
     let joined = format!(" {} ", words.join(" "));
-    words
-        .iter()
-        .find_map(|word| whole(WORDS, word).or_else(|| whole(WORDS, &singular(word))))
-        .or_else(|| PHRASES.iter().find(|(phrase, _)| joined.contains(&format!(" {phrase} ")) || joined.contains(&format!(" {phrase}s "))).map(|(_, what)| *what))
+    words.iter().find_map(|word| whole(WORDS, word).or_else(|| whole(WORDS, &singular(word)))).or_else(|| {
+        PHRASES
+            .iter()
+            .find(|(phrase, _)| joined.contains(&format!(" {phrase} ")) || joined.contains(&format!(" {phrase}s ")))
+            .map(|(_, what)| *what)
+    })
 }
 
 fn whole(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
@@ -174,12 +182,34 @@ mod tests {
     #[test]
     fn secrets_are_known_by_name_whatever_the_case_or_separator() {
         for path in [
-            "/home/u/.ssh/config", "~/.SSH/id_ed25519", ".ssh", "project/.env", ".env.local", "prod.env", ".envrc",
-            "C:\\Users\\u\\.aws\\credentials", "notes/credentials.json", "server.pem", "tls/site.KEY", "backup/id_rsa.bak",
-            "vault.kdbx", "/etc/shadow", ".bash_history", ".local/share/fish/fish_history", "wallet.dat", ".netrc",
-            ".config/google-chrome/Default/Cookies", "mots de passe.txt", "mot_de_passe.md", "api-keys.txt",
-            "my passwords 2024.xlsx", "github_token.txt", "/proc/self/environ", ".local/share/keyrings/login.keyring",
-            "clé privée.txt", "secrets/prod.yaml",
+            "/home/u/.ssh/config",
+            "~/.SSH/id_ed25519",
+            ".ssh",
+            "project/.env",
+            ".env.local",
+            "prod.env",
+            ".envrc",
+            "C:\\Users\\u\\.aws\\credentials",
+            "notes/credentials.json",
+            "server.pem",
+            "tls/site.KEY",
+            "backup/id_rsa.bak",
+            "vault.kdbx",
+            "/etc/shadow",
+            ".bash_history",
+            ".local/share/fish/fish_history",
+            "wallet.dat",
+            ".netrc",
+            ".config/google-chrome/Default/Cookies",
+            "mots de passe.txt",
+            "mot_de_passe.md",
+            "api-keys.txt",
+            "my passwords 2024.xlsx",
+            "github_token.txt",
+            "/proc/self/environ",
+            ".local/share/keyrings/login.keyring",
+            "clé privée.txt",
+            "secrets/prod.yaml",
         ] {
             assert!(sensitive(path).is_some(), "{path}");
         }
@@ -188,9 +218,21 @@ mod tests {
     #[test]
     fn ordinary_files_are_not() {
         for path in [
-            "notes.txt", "tokenizer.json", "secretary.md", "history.md", "budget/keys to success.docx", "environment.yml",
-            "id_rsa.pub", "keyboard.pdf", "password_policy_review/agenda.md", "", ".", "monkey.png", "cookies recipe.txt",
-            "wallets.md", "Envoi.txt",
+            "notes.txt",
+            "tokenizer.json",
+            "secretary.md",
+            "history.md",
+            "budget/keys to success.docx",
+            "environment.yml",
+            "id_rsa.pub",
+            "keyboard.pdf",
+            "password_policy_review/agenda.md",
+            "",
+            ".",
+            "monkey.png",
+            "cookies recipe.txt",
+            "wallets.md",
+            "Envoi.txt",
         ] {
             assert_eq!(sensitive(path), None, "{path}");
         }

@@ -102,7 +102,8 @@ impl Walk<'_> {
                 let target = folder.read_link_contents(&name).map_err(|source| self.io("reading the link", source))?;
                 self.target(&target)?.into_iter().rev().for_each(|name| pending.push_front(name));
             } else if metadata.is_dir() {
-                let next = folder.open_dir_nofollow(&name).map_err(|source| self.swapped("opening the folder", source))?;
+                let next =
+                    folder.open_dir_nofollow(&name).map_err(|source| self.swapped("opening the folder", source))?;
                 self.check_folder(&next)?;
                 stack.push((name, next));
             } else if pending.is_empty() {

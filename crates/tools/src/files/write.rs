@@ -138,7 +138,8 @@ impl Sandbox {
         let file = open_entry(&walk, &walked.folder, &name, options)?;
         unchanged(path, &metadata, &self.check_handle(&walk, &file)?)?;
         let content = self.read_handle(&walk, file)?;
-        let before = TextFile::decode(&content.bytes).map_err(|kind| FileError::NotText { path: path.to_owned(), kind })?;
+        let before =
+            TextFile::decode(&content.bytes).map_err(|kind| FileError::NotText { path: path.to_owned(), kind })?;
         let shown = self.shown(root, &walked.names());
         Ok(Change { path: shown, before, text: String::new(), name, walked, metadata })
     }
@@ -196,7 +197,8 @@ fn exclusive(folder: &Dir, name: &str) -> io::Result<File> {
 /// The same file with the same content as far as size and time tell.
 fn unchanged(path: &str, before: &Metadata, now: &Metadata) -> Result<(), FileError> {
     check_regular(path, now)?;
-    let same = identity(before) == identity(now) && before.len() == now.len() && before.modified().ok() == now.modified().ok();
+    let same =
+        identity(before) == identity(now) && before.len() == now.len() && before.modified().ok() == now.modified().ok();
     if same { Ok(()) } else { Err(FileError::Changed { path: path.to_owned() }) }
 }
 
@@ -207,11 +209,9 @@ fn sync_folder(folder: &Dir) {
     }
 }
 
-
 impl Change {
     /// Bytes on disk before the change.
     pub(crate) fn bytes(&self) -> u64 {
         self.metadata.len()
     }
 }
-

@@ -30,7 +30,10 @@ pub(crate) fn processor() -> String {
     if let Ok(load) = System::load_average()
         && load.fifteen > 0.0
     {
-        text.push_str(&format!(" Load average: {:.2} (1 min), {:.2} (5 min), {:.2} (15 min).", load.one, load.five, load.fifteen));
+        text.push_str(&format!(
+            " Load average: {:.2} (1 min), {:.2} (5 min), {:.2} (15 min).",
+            load.one, load.five, load.fifteen
+        ));
     }
     text
 }
@@ -68,7 +71,12 @@ pub(crate) fn disks() -> String {
         seen.push((device, total, free));
         let place = plain(&disk.mount_point().to_string_lossy());
         let removable = if disk.is_removable() { ", removable" } else { "" };
-        lines.push(format!("{place}: {} free of {} ({:.0} % used{removable})", shown_bytes(free), shown_bytes(total), share(total - free.min(total), total)));
+        lines.push(format!(
+            "{place}: {} free of {} ({:.0} % used{removable})",
+            shown_bytes(free),
+            shown_bytes(total),
+            share(total - free.min(total), total)
+        ));
     }
     listed("Disks, by where they are mounted", "No disk can be measured.", &lines)
 }
@@ -78,7 +86,12 @@ pub(crate) fn network() -> String {
     let mut lines: Vec<String> = networks
         .iter()
         .map(|(name, data)| {
-            format!("{}: {} received, {} sent", plain(&name.to_string_lossy()), shown_bytes(data.total_received()), shown_bytes(data.total_transmitted()))
+            format!(
+                "{}: {} received, {} sent",
+                plain(&name.to_string_lossy()),
+                shown_bytes(data.total_received()),
+                shown_bytes(data.total_transmitted())
+            )
         })
         .collect();
     lines.sort();

@@ -42,8 +42,21 @@ impl SystemInfo {
         let definition = Definition::new("system_info", "Measures this computer now.", ToolCategory::PcRead)
             .reads()
             .keywords(&[
-                "batterie", "battery", "disque", "disk", "space", "place", "espace", "mémoire", "memory", "processeur", "cpu", "réseau",
-                "network", "ordinateur", "computer",
+                "batterie",
+                "battery",
+                "disque",
+                "disk",
+                "space",
+                "place",
+                "espace",
+                "mémoire",
+                "memory",
+                "processeur",
+                "cpu",
+                "réseau",
+                "network",
+                "ordinateur",
+                "computer",
             ])
             .required("topic", json!({ "type": "string", "enum": ["battery", "cpu", "disk", "memory", "network"] }))
             .build();
@@ -74,7 +87,11 @@ impl Tool for SystemInfo {
                 "disk" => measure::disks(),
                 "memory" => measure::memory(),
                 "network" => measure::network(),
-                other => return ToolOutput::error(format!("There is no topic {other:?}: battery, cpu, disk, memory or network.")),
+                other => {
+                    return ToolOutput::error(format!(
+                        "There is no topic {other:?}: battery, cpu, disk, memory or network."
+                    ));
+                }
             };
             ToolOutput::ok(format!("Measured on this computer at {time}. {measured}"))
         })

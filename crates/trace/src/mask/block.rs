@@ -48,7 +48,7 @@ pub(super) enum Step {
 }
 
 impl Block {
-    /// A block whose header is `header`; empty when it is certain already.
+    /// A block whose header is held back; `None` when it is certain already.
     pub(super) fn new(header: Option<String>) -> Self {
         Self { header, part: Part::Body, blanks: String::new(), word: String::new(), long: false, swallowed: 0 }
     }

@@ -35,7 +35,7 @@ static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?ix)
         ( pass(?:word|wd|phrase|code)s? | mots?[\ _-]?de[\ _-]?passes? | phrases?[\ _-](?:de[\ _-]passe|secr[eè]te)
-          | codes?[\ _-](?:secret|pin) | contraseña | passwort | kennwort )
+          | codes?[\ _-](?:secret|pin) | pin[\ _-]?codes? | contraseña | passwort | kennwort )
         | ( mdp | pwd )
         | ( (?:api|access|secret|private|priv|signing|encryption|master|licen[cs]e|account|shared|storage|auth|admin|root
             |deploy|session|client|webhook|hmac|primary|secondary|subscription|consumer)[\ _.-]?keys?(?:[\ _-]?id)?

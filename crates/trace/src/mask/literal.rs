@@ -57,6 +57,16 @@ pub(super) fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\u{A0}' | '\u{202F}')
 }
 
+/// A character behind which a segment may end.
+pub(super) fn is_border(c: char) -> bool {
+    c.is_whitespace() || matches!(c, ',' | ';' | '{' | '}' | '(' | ')')
+}
+
+/// The position behind the last border before `at`.
+pub(super) fn border_before(text: &str, at: usize) -> usize {
+    text[..at].char_indices().rfind(|(_, c)| is_border(*c)).map_or(0, |(at, c)| at + c.len_utf8())
+}
+
 /// The position behind at most eight blanks.
 pub(super) fn skip_blanks(text: &str, at: usize) -> usize {
     at + text[at..].chars().take(8).take_while(|c| is_blank(*c)).map(char::len_utf8).sum::<usize>()
@@ -219,7 +229,7 @@ mod tests {
     #[test]
     fn bare_values_keep_their_signs() {
         let read = |text: &str, at_end| bare(text, 0, false, at_end).map(|literal| text[literal.range].to_owned());
-        assert_eq!(read("p,a;s)s x", false).as_deref(), Some("p,a;s)s"));
+        assert_eq!(read("p,a;s)s x y", false).as_deref(), Some("p,a;s)s"));
         assert_eq!(read("pass, x", false).as_deref(), Some("pass"));
         assert_eq!(read("pass;Database=x ", false).as_deref(), Some("pass"));
         assert_eq!(read("pass", false), None);

@@ -7,9 +7,12 @@ use regex::{Regex, RegexSet};
 
 use super::assignment::{self, Open};
 use super::number;
-use super::rule::Finder;
+use super::rule::{Finder, Rule};
 use super::rules::RULES;
 use super::value::{Kinds, entropy, is_placeholder, is_wordy, looks_random};
+
+/// How often a segment is looked at again; each look finds something new or is the last.
+const MAX_LOOKS: usize = 8;
 
 /// A stretch to hide, and the rule that says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,9 +117,60 @@ pub(super) fn open(text: &str, before: &str) -> Option<Open> {
     [assigned, address, header, flag, digits].into_iter().flatten().min_by_key(|open| open.from)
 }
 
-/// What the segment has to hide: sorted, without overlaps. `before` stands before it on the line;
-/// `glued` says that a letter or digit does; `at_end`, that nothing follows.
+/// What the segment has to hide, by where it stands. `before` stands before it on the line; `glued`
+/// says that a letter or digit does; `at_end`, that nothing follows.
+///
+/// What is left is looked at again as it will be seen, so that a second masking finds nothing more.
 pub(super) fn hits(text: &str, before: &str, glued: bool, at_end: bool) -> Vec<Hit> {
+    let mut all = once(text, before, glued, at_end);
+    for _ in 0..MAX_LOOKS {
+        if all.is_empty() {
+            break;
+        }
+        let (seen, offsets) = as_seen(text, &all);
+        let more = once(&seen, before, glued, at_end);
+        if more.is_empty() {
+            break;
+        }
+        let back = |at: usize, end: bool| original(&offsets, at, end);
+        all.extend(more.into_iter().map(|hit| {
+            let range = back(hit.range.start, false)..back(hit.range.end, true);
+            let goes_on = hit.goes_on.filter(|_| hit.range.end <= text.len());
+            Hit { range, goes_on, ..hit }
+        }));
+        all = merge(text, all);
+    }
+    all
+}
+
+/// The text with `hits` replaced, and for each of them where it stands there and in `text`.
+fn as_seen(text: &str, hits: &[Hit]) -> (String, Vec<(Range<usize>, Range<usize>)>) {
+    let mut seen = String::with_capacity(text.len());
+    let mut offsets = Vec::with_capacity(hits.len());
+    let mut at = 0;
+    for hit in hits {
+        seen.push_str(&text[at..hit.range.start]);
+        let start = seen.len();
+        seen.push_str(&Rule::replacement(hit.rule));
+        offsets.push((start..seen.len(), hit.range.clone()));
+        at = hit.range.end;
+    }
+    seen.push_str(&text[at..]);
+    (seen, offsets)
+}
+
+/// Where in the text a position of the seen one is: inside a replacement, the secret's start or end.
+fn original(offsets: &[(Range<usize>, Range<usize>)], at: usize, end: bool) -> usize {
+    let before = offsets.iter().take_while(|(seen, _)| seen.start < at || (!end && seen.start <= at)).last();
+    match before {
+        None => at,
+        Some((seen, secret)) if at < seen.end || (end && at == seen.end) => if end { secret.end } else { secret.start },
+        Some((seen, secret)) => secret.end + (at - seen.end),
+    }
+}
+
+/// One look at a segment.
+fn once(text: &str, before: &str, glued: bool, at_end: bool) -> Vec<Hit> {
     let mut hits = Vec::new();
     if text.len() >= 10 {
         by_pattern(text, glued, &mut hits);
@@ -134,19 +188,37 @@ pub(super) fn hits(text: &str, before: &str, glued: bool, at_end: bool) -> Vec<H
     hits
 }
 
+/// The stretches of `text` between its replacements.
+fn gaps(text: &str) -> Vec<Range<usize>> {
+    let mut gaps = Vec::new();
+    let mut at = 0;
+    for (start, _) in text.match_indices("[secret:") {
+        if let Some(length) = super::replacement_end(&text[start..]).filter(|_| start >= at) {
+            gaps.push(at..start);
+            at = start + length;
+        }
+    }
+    gaps.push(at..text.len());
+    gaps
+}
+
 fn by_pattern(text: &str, glued: bool, hits: &mut Vec<Hit>) {
     let Some(heads) = PATTERNS.heads.as_ref() else { return };
-    for index in heads.matches(text) {
-        let pattern = &PATTERNS.patterns[index];
-        let Some(regex) = pattern.get() else { continue };
-        for found in regex.captures_iter(text) {
-            let Some(secret) = found.get(1).or_else(|| found.get(0)) else { continue };
-            if (glued && secret.start() == 0) || !is_accepted(pattern.name, secret.as_str()) {
-                continue;
+    for gap in gaps(text).into_iter().filter(|gap| gap.len() >= 10) {
+        let part = &text[gap.clone()];
+        for index in heads.matches(part) {
+            let pattern = &PATTERNS.patterns[index];
+            let Some(regex) = pattern.get() else { continue };
+            for found in regex.captures_iter(part) {
+                let Some(secret) = found.get(1).or_else(|| found.get(0)) else { continue };
+                if (glued && gap.start + secret.start() == 0) || !is_accepted(pattern.name, secret.as_str()) {
+                    continue;
+                }
+                let start = gap.start + secret.start();
+                let end = gap.start + secret.end() + run_length(&part[secret.end()..]);
+                let goes_on = (end == text.len()).then_some("");
+                hits.push(Hit { range: start..end, rule: pattern.name, goes_on, rank: 10 + index });
             }
-            let end = secret.end() + run_length(&text[secret.end()..]);
-            let goes_on = (end == text.len()).then_some("");
-            hits.push(Hit { range: secret.start()..end, rule: pattern.name, goes_on, rank: 10 + index });
         }
     }
 }
@@ -178,26 +250,25 @@ fn is_accepted(rule: &str, secret: &str) -> bool {
 fn by_entropy(text: &str, before: &str, hits: &mut Vec<Hit>) -> bool {
     let Some(run) = RUN.as_ref().filter(|_| text.len() >= 32) else { return false };
     let count = hits.len();
-    let mut next = 0;
     let mut near = before.to_owned();
     let mut at = 0;
-    for found in run.find_iter(text) {
-        let token = found.as_str().trim_start_matches(['-', '=', '/', '_']);
-        let start = found.end() - token.len();
-        while next < count && hits[next].range.start < found.end() {
-            near.push_str(text.get(at..hits[next].range.start).unwrap_or(""));
-            at = at.max(hits[next].range.end);
-            next += 1;
+    for next in 0..=count {
+        let known = hits.get(next).filter(|_| next < count).map_or(text.len()..text.len(), |hit| hit.range.clone());
+        let mut shown = at;
+        for found in run.find_iter(&text[at..known.start]) {
+            let token = found.as_str().trim_start_matches(['-', '=', '/', '_']);
+            let (start, end) = (at + found.end() - token.len(), at + found.end());
+            if is_random_run(token) {
+                near.push_str(&text[shown..start]);
+                shown = start;
+                if is_telling(&mut near) {
+                    hits.push(Hit { range: start..end, rule: "high-entropy", goes_on: None, rank: 0 });
+                    shown = end;
+                }
+            }
         }
-        if at > start {
-            continue;
-        }
-        near.push_str(&text[at..start]);
-        at = start;
-        if is_random_run(token) && is_telling(&mut near) {
-            hits.push(Hit { range: start..found.end(), rule: "high-entropy", goes_on: None, rank: 0 });
-            at = found.end();
-        }
+        near.push_str(&text[shown..known.start]);
+        at = known.end;
     }
     hits.len() > count
 }

@@ -9,14 +9,14 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::block::{self, Block};
-use super::literal::MAX_QUOTED;
+use super::literal::{MAX_QUOTED, border_before, is_border};
 use super::rule::Rule;
 use super::scan;
 
 /// Longest segment, in bytes: the most that is held back.
 const MAX_SEGMENT: usize = 4096;
-/// How much of a segment that is too long stays for the next.
-const OVERLAP: usize = 512;
+/// How much of a segment that is too long stays for the next: more than the longest value.
+const OVERLAP: usize = MAX_QUOTED + 256;
 /// How much of the line is remembered, in bytes.
 const MAX_BEFORE: usize = 96;
 /// The most that is swallowed behind a secret that is too long, in bytes.
@@ -29,8 +29,8 @@ static HEADER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
     .ok()
 });
-/// The line in front of the private part of a PuTTY key.
-static PUTTY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"Private-Lines: [0-9]{1,4}\r?\n$").ok());
+/// What stands in front of the private part of a PuTTY key, and of the number of its lines.
+const PUTTY: &str = "Private-Lines: ";
 
 /// Where the reader is.
 #[derive(Debug, Clone, Default)]
@@ -105,7 +105,7 @@ impl Masker {
             State::Text => self.text(c, out),
             State::Block(block) => match block.step(c) {
                 block::Step::Inside => {}
-                block::Step::Certain => self.replace("private-key", out),
+                block::Step::Certain => self.hide_block(out),
                 over @ block::Step::Over { .. } => {
                     self.state = State::Text;
                     self.leave_block(over, out);
@@ -141,13 +141,22 @@ impl Masker {
     fn leave_block(&mut self, step: block::Step, out: &mut String) {
         if let block::Step::Over { header, text, certain } = step {
             if certain {
-                self.replace("private-key", out);
+                self.hide_block(out);
             }
             if let Some(header) = header {
-                self.show(&header, out);
+                self.buffer.push_str(&header);
             }
             self.feed(&text, out);
         }
+    }
+
+    /// Puts a replacement where a block stands; the text around it goes on as if it had come so.
+    fn hide_block(&mut self, out: &mut String) {
+        const RULE: &str = "private-key";
+        let state = std::mem::take(&mut self.state);
+        self.feed(&Rule::replacement(RULE), out);
+        self.state = state;
+        self.add(RULE);
     }
 
     fn text(&mut self, c: char, out: &mut String) {
@@ -163,13 +172,12 @@ impl Masker {
             return;
         }
         if c == '-' && self.buffer.ends_with("----") {
-            self.enter_block(out);
+            self.enter_block();
         }
         let waits = self.awaited.is_some_and(|(until, from)| {
             c != '\n' && !self.buffer.ends_with(until) && self.buffer.len() < from + MAX_QUOTED + 128
         });
-        let is_border = c.is_whitespace() || matches!(c, ',' | ';' | '{' | '}' | '(' | ')');
-        if !waits && (is_border || self.awaited.is_some()) {
+        if !waits && (is_border(c) || self.awaited.is_some()) {
             self.awaited = None;
             self.decide(out);
         }
@@ -186,15 +194,17 @@ impl Masker {
         match scan::open(&self.buffer, &self.before) {
             None => self.flush(self.buffer.len(), false, out),
             Some(open) => {
-                let is_border = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '{' | '}' | '(' | ')');
-                let cut = self.buffer[..open.from].rfind(is_border);
-                let cut = cut.map_or(0, |at| at + self.buffer[at..].chars().next().map_or(1, char::len_utf8));
-                let kept = self.buffer.len() - cut;
+                let cut = border_before(&self.buffer, open.from);
+                let hits = scan::hits(&self.buffer, &self.before, self.glued, false);
+                // A value stays with what told of it.
+                let cut = if hits.last().is_some_and(|hit| hit.range.end > cut) { 0 } else { cut };
                 if cut > 0 {
                     self.flush(cut, false, out);
+                    if !matches!(self.state, State::Text) {
+                        return;
+                    }
                 }
-                let from = self.buffer.len().saturating_sub(kept);
-                self.awaited = open.until.map(|until| (until, from + (open.from - cut.min(open.from))));
+                self.awaited = open.until.map(|until| (until, open.from - cut));
             }
         }
     }
@@ -212,6 +222,11 @@ impl Masker {
         if buffer.is_empty() {
             return;
         }
+        let number = buffer.trim_end();
+        let is_putty = cut == buffer.len()
+            && buffer.ends_with('\n')
+            && self.before.ends_with(PUTTY)
+            && number.bytes().all(|byte| byte.is_ascii_digit());
         let mut at = 0;
         let mut rest = cut;
         let mut tail = None;
@@ -248,23 +263,25 @@ impl Masker {
         let is_glued = buffer[at..rest].ends_with(|c: char| c.is_ascii_alphanumeric());
         self.glued = rest < buffer.len() && is_glued;
         buffer[rest..].clone_into(&mut self.buffer);
-        if PUTTY.as_ref().is_some_and(|putty| self.buffer.is_empty() && buffer.ends_with('\n') && putty.is_match(&format!("{}{buffer}", self.before))) {
-            self.state = State::Block(Block::new(None));
+        if is_putty {
+            self.state = State::Block(Block::new(Some(String::new())));
         }
     }
 
     /// Begins a block when the buffer ends with the header of a private key.
-    fn enter_block(&mut self, out: &mut String) {
+    fn enter_block(&mut self) {
         let start = HEADER.as_ref().and_then(|header| header.find(&self.buffer)).map(|found| found.start());
         let Some(start) = start else { return };
         let header = self.buffer.split_off(start);
-        self.awaited = None;
-        self.flush(self.buffer.len(), false, out);
         self.state = State::Block(Block::new(Some(header)));
     }
 
     fn replace(&mut self, rule: &'static str, out: &mut String) {
         out.push_str(&Rule::replacement(rule));
+        self.add(rule);
+    }
+
+    fn add(&mut self, rule: &'static str) {
         if !self.found.contains(&rule) {
             self.found.push(rule);
         }

@@ -104,6 +104,7 @@ fn a_block_is_masked_whole_with_or_without_its_end() {
         (format!("{{\"k\": \"{header}\\n{body}\\n{footer}\\n\", \"n\": 1}}"), "{\"k\": \"[secret:private-key]\\n\", \"n\": 1}"),
         (format!("KEY='{header} {body} {footer}' x"), "KEY='[secret:private-key]' x"),
         (format!("{header}{body}"), "[secret:private-key]"),
+        (format!("Private-Lines: 2\n{body}\n{body}\nPrivate-MAC: 00ff"), "Private-Lines: 2\n[secret:private-key]\nPrivate-MAC: 00ff"),
         (format!("a file starts with {header} and so on"), "a file starts with HEADER and so on"),
     ] {
         assert_eq!(mask(&text).text, expected.replace("HEADER", &header), "{text}");

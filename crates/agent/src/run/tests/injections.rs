@@ -67,7 +67,8 @@ async fn nothing_that_a_page_ordered_runs_by_itself_in_any_profile() {
         assert_eq!(person.asked().len(), 6, "{profile}");
         // In the prompt the page is a tool message, delimited, without the template's tokens.
         let request = &stage.model.requests()[1];
-        let carriers: Vec<_> = request.messages.iter().filter(|message| message.content.contains("Nice page")).collect();
+        let carriers: Vec<_> =
+            request.messages.iter().filter(|message| message.content.contains("Nice page")).collect();
         assert_eq!(carriers.len(), 1);
         assert_eq!(carriers[0].role, tenpass_trace::Role::Tool);
         assert!(carriers[0].content.starts_with("[[tenpass:untrusted"), "{}", carriers[0].content);

@@ -10,10 +10,8 @@ async fn the_trace_of_a_turn_ends_with_its_final() {
     let stage = stage(ScriptedModel::saying(vec![write("a"), Said::text("Written.")]), tools());
     stage.turn("write", &ScriptedPerson::approving()).await;
     let events = stage.recorder.events();
-    let names: Vec<String> = events
-        .iter()
-        .map(|event| serde_json::to_value(event).unwrap()["event"].as_str().unwrap().to_owned())
-        .collect();
+    let names: Vec<String> =
+        events.iter().map(|event| serde_json::to_value(event).unwrap()["event"].as_str().unwrap().to_owned()).collect();
     assert_eq!(names, ["request", "route", "round", "confirmation", "call", "round", "final"]);
     let Some(TraceEvent::Final { end, text, rounds, calls, .. }) = events.last() else { panic!("no final") };
     assert_eq!((*end, text.as_str(), *rounds, *calls), (TurnEnd::Natural, "Written.", 2, 1));

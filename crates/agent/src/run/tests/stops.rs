@@ -92,7 +92,10 @@ async fn k6_stop_while_a_confirmation_stands_open() {
     };
     let (report, ()) = tokio::join!(stage.agent.turn(input("write"), &person, stop.clone()), stopping);
     let report = report.unwrap();
-    assert_eq!((report.end, report.confirmations.as_slice()), (TurnEnd::Stopped, [ConfirmationAnswer::Stopped].as_slice()));
+    assert_eq!(
+        (report.end, report.confirmations.as_slice()),
+        (TurnEnd::Stopped, [ConfirmationAnswer::Stopped].as_slice())
+    );
     assert!(stage.tools.ran().is_empty());
     assert_eq!(stage.recorder.intentions().len(), 1, "what was meant is on disk");
 }

@@ -27,8 +27,7 @@ async fn a_turn_with_a_tool_streams_its_answer_and_reports_everything() {
         .iter()
         .filter_map(|event| if let AgentEvent::State(state) = event { Some(*state) } else { None })
         .collect();
-    let expected =
-        [RunState::Thinking, RunState::Acting, RunState::Thinking, RunState::Generating, RunState::Done];
+    let expected = [RunState::Thinking, RunState::Acting, RunState::Thinking, RunState::Generating, RunState::Done];
     assert_eq!(states, expected);
     let first = report.first_request.unwrap();
     assert_eq!((first.messages.len(), first.tools.len()), (2, 2));
@@ -78,8 +77,7 @@ async fn a_constrained_answer_streams_as_text() {
     let settings = AgentSettings { structure: Some(Structure::Grammar), ..AgentSettings::default() };
     let call = Said::text(&object(json!({"name": "read_file", "arguments": {"filename": "a", "reason": "r"}})));
     let answer = Said::text(&object(json!({"name": "answer", "arguments": {"text": "It says \"hé\".\nBye."}})));
-    let stage =
-        staged(ScriptedModel::saying(vec![call, answer]), tools(), MemoryRecorder::default(), settings);
+    let stage = staged(ScriptedModel::saying(vec![call, answer]), tools(), MemoryRecorder::default(), settings);
     let person = ScriptedPerson::silent();
     let report = stage.turn("read", &person).await;
     assert_eq!(report.text, "It says \"hé\".\nBye.");
@@ -103,9 +101,8 @@ async fn k26_k27_the_selection_is_a_value_and_what_it_leaves_out_is_said() {
     media.category = tenpass_trace::ToolCategory::PcAction;
     let mut read_tool = definition("read_file", "filename", true);
     read_tool.category = tenpass_trace::ToolCategory::PcRead;
-    let tools = ScriptedTools::default()
-        .with(read_tool, |_, _| ToolOutput::ok("x"))
-        .with(media, |_, _| ToolOutput::ok("x"));
+    let tools =
+        ScriptedTools::default().with(read_tool, |_, _| ToolOutput::ok("x")).with(media, |_, _| ToolOutput::ok("x"));
     let stage = staged(ScriptedModel::saying(vec![Said::text("Ok.")]), tools, MemoryRecorder::default(), settings);
     stage.turn("pause the music", &ScriptedPerson::silent()).await;
     let request = &stage.model.requests()[0];
@@ -122,9 +119,7 @@ async fn k26_k27_the_selection_is_a_value_and_what_it_leaves_out_is_said() {
 
 #[tokio::test(start_paused = true)]
 async fn k42_an_approval_in_time_runs_and_one_too_late_is_a_refusal() {
-    for (delay, answer, ran) in
-        [(59, ConfirmationAnswer::Approved, 1), (61, ConfirmationAnswer::Expired, 0)]
-    {
+    for (delay, answer, ran) in [(59, ConfirmationAnswer::Approved, 1), (61, ConfirmationAnswer::Expired, 0)] {
         let stage = stage(ScriptedModel::saying(vec![write("a"), Said::text("So be it.")]), tools());
         let person = ScriptedPerson::approving().after(Duration::from_secs(delay));
         let report = stage.turn("write", &person).await;

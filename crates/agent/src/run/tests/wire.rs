@@ -82,7 +82,8 @@ async fn serve(
 /// Ollama with one model that calls `read_file` first and answers when it has a result.
 fn ollama(path: &str, body: &Value) -> (&'static str, String) {
     let end = json!({"done": true, "done_reason": "stop", "prompt_eval_count": 900, "eval_count": 5, "message": {"role": "assistant", "content": ""}});
-    let has_result = body["messages"].as_array().is_some_and(|messages| messages.iter().any(|message| message["role"] == "tool"));
+    let has_result =
+        body["messages"].as_array().is_some_and(|messages| messages.iter().any(|message| message["role"] == "tool"));
     match path {
         "/api/show" => (
             "application/json",
@@ -109,9 +110,13 @@ fn ollama(path: &str, body: &Value) -> (&'static str, String) {
 /// An OpenAI-compatible server with the same model.
 fn openai(path: &str, body: &Value) -> (&'static str, String) {
     if path != "/v1/chat/completions" {
-        return ("application/json", json!({"object": "list", "data": [{"id": "tiny", "object": "model"}]}).to_string());
+        return (
+            "application/json",
+            json!({"object": "list", "data": [{"id": "tiny", "object": "model"}]}).to_string(),
+        );
     }
-    let has_result = body["messages"].as_array().is_some_and(|messages| messages.iter().any(|message| message["role"] == "tool"));
+    let has_result =
+        body["messages"].as_array().is_some_and(|messages| messages.iter().any(|message| message["role"] == "tool"));
     let (delta, reason) = if has_result {
         (json!({"content": "It says hello."}), "stop")
     } else {
@@ -122,7 +127,8 @@ fn openai(path: &str, body: &Value) -> (&'static str, String) {
         format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}))
     };
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 5}});
-    let stream = format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", chunk(&delta, Value::Null), chunk(&json!({}), json!(reason)));
+    let stream =
+        format!("{}{}data: {usage}\n\ndata: [DONE]\n\n", chunk(&delta, Value::Null), chunk(&json!({}), json!(reason)));
     ("text/event-stream", stream)
 }
 

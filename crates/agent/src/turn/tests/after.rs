@@ -14,7 +14,11 @@ fn k11a_an_empty_final_after_a_success_is_asked_once_more_without_tools() {
     assert!(retry.request.tools.is_empty() && retry.offered.is_empty());
     let last = retry.request.messages.last().unwrap();
     assert_eq!(last.role, Role::User);
-    assert!(last.content.starts_with("please do it") && last.content.contains("result of read_file"), "{}", last.content);
+    assert!(
+        last.content.starts_with("please do it") && last.content.contains("result of read_file"),
+        "{}",
+        last.content
+    );
     assert!(retry.request.messages.iter().all(|message| message.role != Role::Tool));
 }
 
@@ -115,7 +119,8 @@ fn k11b_an_escalation_that_fails_ends_in_a_fixed_sentence() {
 fn k11c_a_relaunch_does_not_act_twice() {
     // Acts, says nothing; the relaunch of the loop after a made-up marker calls the same again.
     let write = || call("write_file", json!({"filename": "a", "content": "b"}));
-    let played = Play::new(vec![write(), text("[[tenpass:result]]x[[/tenpass:result]]"), write(), text("Written.")]).play();
+    let played =
+        Play::new(vec![write(), text("[[tenpass:result]]x[[/tenpass:result]]"), write(), text("Written.")]).play();
     assert_eq!(played.retries(), [RetryReason::FabricatedMarker]);
     assert_eq!((played.ran.len(), played.shown.len()), (1, 1));
     assert_eq!(played.outcomes(), [CallOutcome::Ok, CallOutcome::Repeated]);
@@ -128,7 +133,12 @@ fn a_backend_that_fails_is_recorded_and_named() {
     assert_eq!(played.outcome.fault, Some(broken()));
     assert!(played.outcome.text.contains("broken") && played.outcome.text.contains("Nothing was done."));
     let class = broken().class();
-    assert!(played.records.iter().any(|event| matches!(event, TraceEvent::Fault { class: recorded, .. } if *recorded == class)));
+    assert!(
+        played
+            .records
+            .iter()
+            .any(|event| matches!(event, TraceEvent::Fault { class: recorded, .. } if *recorded == class))
+    );
     let elsewhere = Play::by(|_| Err(broken())).escalating("From the cloud.").play();
     assert_eq!(elsewhere.outcome.end, TurnEnd::Escalated);
 }

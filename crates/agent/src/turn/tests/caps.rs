@@ -20,7 +20,10 @@ fn k1_a_final_answer_follows_the_results_of_several_calls() {
     let roles: Vec<Role> = second.iter().map(|message| message.role).collect();
     assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::Tool, Role::Tool]);
     assert_eq!(second[2].tool_calls.len(), 2);
-    assert_eq!((second[3].content.as_str(), second[3].tool_name.as_deref()), ("result of read_file", Some("read_file")));
+    assert_eq!(
+        (second[3].content.as_str(), second[3].tool_name.as_deref()),
+        ("result of read_file", Some("read_file"))
+    );
     let kept: Vec<Role> = played.outcome.messages.iter().map(|message| message.role).collect();
     assert_eq!(kept, [Role::Assistant, Role::Tool, Role::Tool, Role::Assistant]);
     played.assert_no_orphans();
@@ -127,7 +130,12 @@ fn k8_both_counts_are_recorded_and_a_prompt_that_arrived_short_is_an_error_with_
     assert!(prompt_tokens > 3);
     let message = format!("the prompt has {prompt_tokens} tokens but the context holds 3");
     assert!(short.outcome.text.contains(&message), "{}", short.outcome.text);
-    assert!(short.records.iter().any(|event| matches!(event, TraceEvent::Fault { message: recorded, .. } if *recorded == message)));
+    assert!(
+        short
+            .records
+            .iter()
+            .any(|event| matches!(event, TraceEvent::Fault { message: recorded, .. } if *recorded == message))
+    );
 }
 
 #[test]
@@ -164,9 +172,8 @@ fn k12_after_a_success_the_same_result_without_running_again() {
 #[test]
 fn k12_after_a_refusal_the_same_refusal_without_a_dialog() {
     let same = || call("write_file", json!({"filename": "a", "content": "b"}));
-    let played = Play::new(vec![same(), same(), text("It was not written.")])
-        .answering(|_| ConfirmationAnswer::Refused)
-        .play();
+    let played =
+        Play::new(vec![same(), same(), text("It was not written.")]).answering(|_| ConfirmationAnswer::Refused).play();
     assert_eq!((played.shown.len(), played.ran.len()), (1, 0));
     assert_eq!(played.outcomes(), [CallOutcome::Refused, CallOutcome::Repeated]);
     assert_eq!(played.last_message(2), played.last_message(1));

@@ -41,7 +41,11 @@ fn r5_after_four_calls_the_middle_is_one_user_message() {
     let last = &played.asks.last().unwrap().request.messages;
     let roles: Vec<Role> = last.iter().map(|message| message.role).collect();
     assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::Tool, Role::Assistant, Role::Tool]);
-    assert!(last[1].content.contains("Both say hello.") && last[1].content.ends_with("please do it"), "{}", last[1].content);
+    assert!(
+        last[1].content.contains("Both say hello.") && last[1].content.ends_with("please do it"),
+        "{}",
+        last[1].content
+    );
     assert_eq!(played.outcome.rounds, 5, "the summary is the application's own request");
     assert_eq!(played.outcome.messages.len(), 9, "what is kept is whole");
     played.assert_no_orphans();
@@ -54,7 +58,8 @@ fn k10_one_retry_without_the_constraint() {
     });
     assert_eq!(played.retries(), [RetryReason::Unconstrained]);
     assert_eq!(compression(&played), [(4, true)]);
-    let purposes: Vec<Purpose> = played.asks.iter().map(|ask| ask.purpose).filter(|purpose| !purpose.is_shown()).collect();
+    let purposes: Vec<Purpose> =
+        played.asks.iter().map(|ask| ask.purpose).filter(|purpose| !purpose.is_shown()).collect();
     assert_eq!(purposes, [Purpose::Compress, Purpose::CompressPlain]);
     let plain = played.asks.iter().find(|ask| ask.purpose == Purpose::CompressPlain).unwrap();
     assert_eq!(plain.request.format, None);
@@ -81,10 +86,14 @@ fn r5_again_after_four_more_and_never_when_it_is_off() {
                 return Ok(summary("They were read."));
             }
             number += 1;
-            Ok(if number <= 7 { calls(vec![
-                ("read_file", json!({"filename": format!("{number}a")})),
-                ("read_file", json!({"filename": format!("{number}b")})),
-            ]) } else { text("Done.") })
+            Ok(if number <= 7 {
+                calls(vec![
+                    ("read_file", json!({"filename": format!("{number}a")})),
+                    ("read_file", json!({"filename": format!("{number}b")})),
+                ])
+            } else {
+                text("Done.")
+            })
         })
         .with(move |setup| setup.limits.compress_after_calls = limit)
         .play()

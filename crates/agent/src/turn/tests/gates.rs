@@ -13,13 +13,13 @@ fn order(played: &Played) -> String {
 fn k51_every_intention_is_on_disk_before_anything_is_asked_or_run() {
     let secret = seeded_secret();
     let emitted = json!({"filename": "a", "content": secret});
-    let both = calls(vec![
-        ("write_file", emitted.clone()),
-        ("read_file", json!({"path": "b"})),
-        ("fly", json!({})),
-    ]);
+    let both = calls(vec![("write_file", emitted.clone()), ("read_file", json!({"path": "b"})), ("fly", json!({}))]);
     let played = Play::new(vec![both, text("Done.")]).play();
-    assert_eq!(order(&played), "ge in in in in co in ex in ex ge", "intend ×3, then inspect, confirm, inspect, execute …");
+    assert_eq!(
+        order(&played),
+        "ge in in in in co in ex in ex ge",
+        "intend ×3, then inspect, confirm, inspect, execute …"
+    );
     let intentions = &played.intentions;
     assert_eq!(intentions.iter().map(|intention| intention.call).collect::<Vec<_>>(), [1, 2, 3]);
     let masked = intentions[0].arguments["content"].as_str().unwrap();
@@ -65,12 +65,19 @@ fn k45_invalid_arguments_run_nothing_and_the_reason_is_the_result() {
     .play();
     assert_eq!(played.outcomes(), [CallOutcome::Rejected, CallOutcome::Ok]);
     let result = played.last_message(1);
-    for part in ["Nothing ran", "argument filename must be string", "argument content is required", "takes: filename, reason, content"] {
+    for part in [
+        "Nothing ran",
+        "argument filename must be string",
+        "argument content is required",
+        "takes: filename, reason, content",
+    ] {
         assert!(result.contains(part), "{part}: {result}");
     }
     assert_eq!(order(&played), "ge in ge in in co in ex ge", "the rejected call is neither inspected nor asked");
     let raw = played.records.iter().find_map(|event| match event {
-        TraceEvent::Call { outcome: CallOutcome::Rejected, arguments, reason, .. } => Some((arguments.clone(), reason.clone())),
+        TraceEvent::Call { outcome: CallOutcome::Rejected, arguments, reason, .. } => {
+            Some((arguments.clone(), reason.clone()))
+        }
         _ => None,
     });
     let (raw, reason) = raw.unwrap();
@@ -86,9 +93,8 @@ fn k17_a_missing_reason_is_accepted() {
 #[test]
 fn an_unknown_tool_and_one_of_another_turn_are_told_apart() {
     let both = calls(vec![("fly", json!({})), ("open_url", json!({"url": "https://a.example"}))]);
-    let played = Play::new(vec![both, text("No.")])
-        .with(|setup| setup.offered.retain(|tool| tool.name != "open_url"))
-        .play();
+    let played =
+        Play::new(vec![both, text("No.")]).with(|setup| setup.offered.retain(|tool| tool.name != "open_url")).play();
     assert_eq!(played.outcomes(), [CallOutcome::Rejected; 2]);
     let messages = &played.asks[1].request.messages;
     assert!(messages[3].content.contains("there is no tool \"fly\""), "{}", messages[3].content);
@@ -105,10 +111,7 @@ fn k33_k40_tiers_come_from_the_table_and_only_rise() {
     ]);
     let played = Play::new(vec![all, text("Done.")])
         .inspecting(|call| match call.name.as_str() {
-            "read_file" => Inspection {
-                escalate: Some((Tier::Confirm, "a key".into())),
-                ..Inspection::default()
-            },
+            "read_file" => Inspection { escalate: Some((Tier::Confirm, "a key".into())), ..Inspection::default() },
             // A tool cannot ask for less care.
             "mystery" => Inspection { escalate: Some((Tier::Auto, "trust me".into())), ..Inspection::default() },
             _ => Inspection::default(),
@@ -191,9 +194,8 @@ fn poisoned_page(after: Generation, profile: Profile) -> Played {
 #[test]
 fn k41_after_outside_text_only_control_media_keeps_its_override() {
     let open = || call("open_url", json!({"url": "https://b.example"}));
-    let trusting = Play::new(vec![open(), text("Opened.")])
-        .with(|setup| setup.policy = Policy::new(Profile::Bar))
-        .play();
+    let trusting =
+        Play::new(vec![open(), text("Opened.")]).with(|setup| setup.policy = Policy::new(Profile::Bar)).play();
     assert!(trusting.shown.is_empty(), "the bar skips the bubble");
     let tainted = poisoned_page(open(), Profile::Bar);
     assert_eq!(tainted.shown.len(), 1);
@@ -220,9 +222,8 @@ fn a_tainted_turn_writes_no_memory_and_delimits_what_it_read() {
 #[test]
 fn a_call_of_the_same_answer_is_judged_after_what_was_read_before_it() {
     let both = calls(vec![("read_url", json!({"url": "https://a.example"})), ("write_memory", json!({"entry": "x"}))]);
-    let played = Play::new(vec![both, text("Done.")])
-        .running(|_| ToolOutput::ok("page").untrusted("https://a.example"))
-        .play();
+    let played =
+        Play::new(vec![both, text("Done.")]).running(|_| ToolOutput::ok("page").untrusted("https://a.example")).play();
     assert_eq!(played.outcomes(), [CallOutcome::Ok, CallOutcome::Rejected]);
 }
 

@@ -12,9 +12,7 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Value, json};
 use tenpass_model::{ModelError, StructuredCall};
-use tenpass_trace::{
-    CallOutcome, ConfirmationAnswer, Intention, Message, Tier, ToolCall, ToolDefinition, TraceEvent,
-};
+use tenpass_trace::{CallOutcome, ConfirmationAnswer, Intention, Message, Tier, ToolCall, ToolDefinition, TraceEvent};
 
 use super::*;
 use crate::interaction::{AgentEvent, Confirmation, RecordError};

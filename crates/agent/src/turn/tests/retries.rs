@@ -42,9 +42,8 @@ fn k13_is_about_answers_of_turns_in_which_nothing_ran() {
     assert_eq!(offer.retries(), []);
     // After a refusal "I'll leave it" is an answer, whatever it announces.
     let write = call("write_file", json!({"filename": "a", "content": "b"}));
-    let refused = Play::new(vec![write, text("I'll save it another time.")])
-        .answering(|_| ConfirmationAnswer::Refused)
-        .play();
+    let refused =
+        Play::new(vec![write, text("I'll save it another time.")]).answering(|_| ConfirmationAnswer::Refused).play();
     assert_eq!(refused.retries(), []);
     // After a rejected call it is still narrated: nothing ran.
     let rejected = Play::new(vec![call("read_file", json!({})), text("I'll read it."), read(1), text("Read.")]).play();
@@ -69,10 +68,7 @@ fn k14_an_unreadable_call_is_retried_once_with_a_precise_message() {
     assert_eq!(class(&played, 1), Some(FailureClass::ArgsUnparseable));
     assert!(played.last_message(1).contains("not a valid JSON object"), "{}", played.last_message(1));
     assert_eq!(played.outcome.end, TurnEnd::FixedSentence);
-    assert_eq!(
-        played.outcome.text,
-        "I tried, but my request to the tool was not valid. Nothing was done."
-    );
+    assert_eq!(played.outcome.text, "I tried, but my request to the tool was not valid. Nothing was done.");
 }
 
 #[test]
@@ -147,12 +143,7 @@ fn every_reason_is_retried_once_and_the_turn_still_ends() {
     .play();
     assert_eq!(
         played.retries(),
-        [
-            RetryReason::CallAsText,
-            RetryReason::FabricatedMarker,
-            RetryReason::NarratedAction,
-            RetryReason::EmptyFinal
-        ]
+        [RetryReason::CallAsText, RetryReason::FabricatedMarker, RetryReason::NarratedAction, RetryReason::EmptyFinal]
     );
     assert_eq!((played.outcome.rounds, played.outcome.text.as_str()), (6, "Read at last."));
 }

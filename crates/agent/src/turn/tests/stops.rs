@@ -53,10 +53,8 @@ fn k6_the_partial_text_is_kept_and_nothing_is_retried_or_escalated() {
 
 #[test]
 fn k6_a_stop_while_a_confirmation_stands_open_runs_nothing_and_orphans_nothing() {
-    let both = calls(vec![
-        ("write_file", json!({"filename": "a", "content": "b"})),
-        ("read_file", json!({"filename": "c"})),
-    ]);
+    let both =
+        calls(vec![("write_file", json!({"filename": "a", "content": "b"})), ("read_file", json!({"filename": "c"}))]);
     let mut turn = Turn::new(setup("go"));
     step_until(&mut turn, &mut VecDeque::from([both]), "confirm");
     turn.confirmed(ConfirmationAnswer::Stopped, 9.0);

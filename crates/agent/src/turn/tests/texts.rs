@@ -67,9 +67,7 @@ fn r9_results_are_cut_at_8000_with_the_cut_stated_and_at_800_in_the_trace() {
         _ => None,
     });
     assert_eq!(traced, Some(800));
-    let long = Play::new(vec![text("ok")])
-        .with(|setup| setup.messages[1].content = "y".repeat(60_000))
-        .play();
+    let long = Play::new(vec![text("ok")]).with(|setup| setup.messages[1].content = "y".repeat(60_000)).play();
     assert!(long.asks[0].request.messages[1].content.ends_with("[cut: the first 50000 of 60000 characters]"));
 }
 
@@ -90,7 +88,12 @@ fn k65_effects_become_signals_and_records() {
         .running(|_| ToolOutput {
             effects: vec![
                 SideEffect::MemoryWritten { section: "decisions".into(), text: "likes tea".into() },
-                SideEffect::Delegated { provider: "claude".into(), characters: 40, cost_usd: 0.01, deduplicated: false },
+                SideEffect::Delegated {
+                    provider: "claude".into(),
+                    characters: 40,
+                    cost_usd: 0.01,
+                    deduplicated: false,
+                },
             ],
             ..ToolOutput::ok("written")
         })
@@ -126,7 +129,12 @@ fn k27_categories_that_are_left_out_are_recorded() {
             setup.offered.retain(|tool| !tool.name.starts_with("open"));
         })
         .play();
-    assert!(played.records.iter().any(|event| matches!(event, TraceEvent::Route { excluded, .. } if *excluded == ["pc_action"])));
+    assert!(
+        played
+            .records
+            .iter()
+            .any(|event| matches!(event, TraceEvent::Route { excluded, .. } if *excluded == ["pc_action"]))
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ const KIND: &str = "PDF";
 /// Most pages that are read.
 const MOST_PAGES: usize = 2_000;
 /// Most bytes that one stream may unpack to.
-pub(crate) const STREAM_BYTES: usize = 32 * 1024 * 1024;
+pub(crate) const STREAM_BYTES: usize = 16 * 1024 * 1024;
 
 /// Reads every page.
 pub(crate) fn read(bytes: &[u8], mut output: Output) -> Result<Document, DocumentError> {
@@ -49,13 +49,15 @@ pub(crate) fn read(bytes: &[u8], mut output: Output) -> Result<Document, Documen
     if output.text().trim().is_empty() {
         return Err(DocumentError::OnlyImages { pages: numbers.len() });
     }
-    output.finish(DocumentKind::Pdf)
+    Ok(output.finish(DocumentKind::Pdf))
 }
 
 fn failed(error: &Error, bytes: &[u8]) -> DocumentError {
     match error {
         Error::InvalidPassword | Error::Decryption(_) => DocumentError::Encrypted { kind: KIND },
-        Error::Decompress(_) => DocumentError::Bomb { what: format!("a stream of more than {} MB", STREAM_BYTES / 1024 / 1024) },
+        Error::Decompress(_) => {
+            DocumentError::Bomb { what: format!("a stream of more than {} MB", STREAM_BYTES / 1024 / 1024) }
+        }
         error if !has_end(bytes) => DocumentError::Damaged { kind: KIND, reason: format!("it is cut short ({error})") },
         error => DocumentError::Damaged { kind: KIND, reason: error.to_string() },
     }

@@ -73,7 +73,11 @@ impl<'a> Pages<'a> {
 
     /// Adds a page's text.
     pub(crate) fn read(&mut self, page: ObjectId, output: &mut Output) -> Result<(), DocumentError> {
-        let Ok(content) = self.pdf.get_page_content_with_limit(page, STREAM_BYTES) else { return Ok(()) };
+        output.check_time(super::KIND)?;
+        let Ok(content) = self.pdf.get_page_content_with_limit(page, STREAM_BYTES) else {
+            output.cut();
+            return Ok(());
+        };
         let resources = self.resources(page);
         let state = State {
             place: IDENTITY,
@@ -97,7 +101,13 @@ impl<'a> Pages<'a> {
         own.into_iter().chain(others.into_iter().filter_map(|id| self.pdf.get_dictionary(id).ok())).collect()
     }
 
-    fn follow(&mut self, content: &[u8], resources: &[&'a Dictionary], depth: usize, run: &mut Run<'a, '_>) -> Result<(), DocumentError> {
+    fn follow(
+        &mut self,
+        content: &[u8],
+        resources: &[&'a Dictionary],
+        depth: usize,
+        run: &mut Run<'a, '_>,
+    ) -> Result<(), DocumentError> {
         // A stream with a damaged tail still shows what comes before; one that is rubbish shows nothing.
         let Ok(content) = Content::decode(content) else { return Ok(()) };
         let mut saved = Vec::new();
@@ -141,16 +151,30 @@ impl<'a> Pages<'a> {
         });
     }
 
-    fn draw(&mut self, operation: &Operation, resources: &[&'a Dictionary], depth: usize, run: &mut Run<'a, '_>) -> Result<(), DocumentError> {
+    fn draw(
+        &mut self,
+        operation: &Operation,
+        resources: &[&'a Dictionary],
+        depth: usize,
+        run: &mut Run<'a, '_>,
+    ) -> Result<(), DocumentError> {
         let name = operation.operands.first().and_then(|name| name.as_name().ok()).unwrap_or_default();
-        let Some(form) = self.named(resources, b"XObject", name).and_then(|form| form.as_stream().ok()) else { return Ok(()) };
+        let Some(form) = self.named(resources, b"XObject", name).and_then(|form| form.as_stream().ok()) else {
+            return Ok(());
+        };
         if form.dict.get_deref(b"Subtype", self.pdf).and_then(Object::as_name).ok() != Some(b"Form") {
             return Ok(());
         }
-        let Ok(content) = form.get_plain_content_with_limit(STREAM_BYTES) else { return Ok(()) };
+        run.output.check_time(super::KIND)?;
+        let Ok(content) = form.get_plain_content_with_limit(STREAM_BYTES) else {
+            run.output.cut();
+            return Ok(());
+        };
         let own = form.dict.get_deref(b"Resources", self.pdf).and_then(Object::as_dict).ok();
         let (state, text, line) = (run.state.clone(), run.text, run.line);
-        if let Some(matrix) = form.dict.get_deref(b"Matrix", self.pdf).and_then(Object::as_array).ok().and_then(|list| matrix(list)) {
+        if let Some(matrix) =
+            form.dict.get_deref(b"Matrix", self.pdf).and_then(Object::as_array).ok().and_then(|list| matrix(list))
+        {
             run.state.place = multiplied(&matrix, &run.state.place);
         }
         let inner: Vec<&Dictionary> = own.into_iter().chain(resources.iter().copied()).collect();
@@ -286,7 +310,7 @@ impl Run<'_, '_> {
             self.output.end_line();
         } else if along > 2.0 && !before.ends_with(['\n', '\t']) {
             self.output.push("\t");
-        } else if (along > 0.16 || along < -0.5) && !blank {
+        } else if !(-0.5..=0.16).contains(&along) && !blank {
             self.output.push(" ");
         }
     }

@@ -7,18 +7,20 @@ use super::number;
 
 /// Widths of Helvetica for the codes 32 to 126, in thousandths (Adobe's font metrics).
 const HELVETICA: [u16; 95] = [
-    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556,
-    556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778,
-    667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278, 556,
-    556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556,
+    556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833,
+    722, 778, 667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556,
+    556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334,
+    260, 334, 584,
 ];
 
 /// Widths of Times for the codes 32 to 126, in thousandths.
 const TIMES: [u16; 95] = [
-    250, 333, 408, 500, 500, 833, 778, 180, 333, 333, 500, 564, 250, 333, 250, 278, 500, 500, 500, 500, 500, 500, 500, 500,
-    500, 500, 278, 278, 564, 564, 564, 444, 921, 722, 667, 667, 722, 611, 556, 722, 722, 333, 389, 722, 611, 889, 722, 722,
-    556, 722, 667, 556, 611, 722, 722, 944, 722, 722, 611, 333, 278, 333, 469, 500, 333, 444, 500, 444, 500, 444, 333, 500,
-    500, 278, 278, 500, 278, 778, 500, 500, 500, 500, 333, 389, 278, 500, 500, 722, 500, 500, 444, 480, 200, 480, 541,
+    250, 333, 408, 500, 500, 833, 778, 180, 333, 333, 500, 564, 250, 333, 250, 278, 500, 500, 500, 500, 500, 500, 500,
+    500, 500, 500, 278, 278, 564, 564, 564, 444, 921, 722, 667, 667, 722, 611, 556, 722, 722, 333, 389, 722, 611, 889,
+    722, 722, 556, 722, 667, 556, 611, 722, 722, 944, 722, 722, 611, 333, 278, 333, 469, 500, 333, 444, 500, 444, 500,
+    444, 333, 500, 500, 278, 278, 500, 278, 778, 500, 500, 500, 500, 333, 389, 278, 500, 500, 722, 500, 500, 444, 480,
+    200, 480, 541,
 ];
 
 /// Most entries of a font's width list.
@@ -49,7 +51,8 @@ impl Widths {
             });
         };
         let first = font.get_deref(b"FirstChar", pdf).and_then(Object::as_i64).unwrap_or(0);
-        let value = |object: &Object| pdf.dereference(object).ok().and_then(|(_, object)| number(object)).unwrap_or(0.0);
+        let value =
+            |object: &Object| pdf.dereference(object).ok().and_then(|(_, object)| number(object)).unwrap_or(0.0);
         let missing = font
             .get_deref(b"FontDescriptor", pdf)
             .and_then(Object::as_dict)
@@ -57,7 +60,11 @@ impl Widths {
             .ok()
             .and_then(number)
             .unwrap_or(500.0);
-        Self::List { first, widths: widths.iter().take(MOST_WIDTHS).map(|width| value(width) * scale).collect(), missing }
+        Self::List {
+            first,
+            widths: widths.iter().take(MOST_WIDTHS).map(|width| value(width) * scale).collect(),
+            missing,
+        }
     }
 
     /// The widths of a composite font's descendant (`W`, 9.7.4.3).
@@ -97,13 +104,20 @@ impl Widths {
             }
             Self::Ranges { ranges, missing } => {
                 let after = ranges.partition_point(|(first, ..)| *first <= code);
-                after.checked_sub(1).map(|index| ranges[index]).filter(|(_, last, _)| code <= *last).map_or(*missing, |(_, _, width)| width)
+                after
+                    .checked_sub(1)
+                    .map(|index| ranges[index])
+                    .filter(|(_, last, _)| code <= *last)
+                    .map_or(*missing, |(_, _, width)| width)
             }
             Self::Standard(None) => 600.0,
             Self::Standard(Some(table)) => {
                 // An accented letter is as wide as the letter.
                 let letter = text.nfd().next().map_or(0, u32::from);
-                letter.checked_sub(32).and_then(|index| table.get(index as usize)).map_or(556.0, |width| f64::from(*width))
+                letter
+                    .checked_sub(32)
+                    .and_then(|index| table.get(index as usize))
+                    .map_or(556.0, |width| f64::from(*width))
             }
         };
         thousandths / 1000.0
