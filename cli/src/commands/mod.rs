@@ -3,14 +3,21 @@
 mod bench;
 mod calls;
 mod cases;
+mod chat;
+mod claims;
 mod config;
 mod generate;
+mod journal;
+mod memory;
 mod models;
+mod probe;
 mod prompt;
 mod runs;
 mod table;
+mod trace;
 
 use std::future::Future;
+use std::sync::Arc;
 
 use crate::args::{Arguments, Command};
 use crate::context::Context;
@@ -34,6 +41,11 @@ pub(crate) fn run(mut arguments: Arguments, printer: Printer) -> Result<Exit, Fa
     let context = Context::new(&arguments, printer, &flags)?;
     match command {
         Command::Bench(command) => asynchronous(bench::run(&context, command))?,
+        Command::Chat(chat) => asynchronous(chat::run(Arc::new(context), *chat))?,
+        Command::Trace(command) => trace::run(&context, &command),
+        Command::Journal(command) => journal::run(&context, &command),
+        Command::Memory(command) => memory::run(&context, &command),
+        Command::Claims(command) => claims::run(&context, &command),
         Command::Cases(command) => cases::run(&context, &command),
         Command::Runs(command) => runs::run(&context, &command),
         Command::Models(command) => models::run(&context, &command),

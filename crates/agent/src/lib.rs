@@ -4,6 +4,8 @@
 //! [`tenpass_model::ChatModel`], a [`tool::ToolBox`], an [`interaction::Interaction`], a
 //! [`interaction::Recorder`] and a [`interaction::Clock`]; they differ only there.
 //!
+//! - [`turn`]: one turn as a state machine without I/O; [`run`]: what drives it.
+//! - [`narration`]: announcements without an act.
 //! - [`select`]: which tools this turn offers, and the clause for the ones it does not.
 //! - [`describe`](mod@describe): the restated description that survives a lossy template.
 //! - [`structure`]: how tools enter the request and which shape calls come back in.

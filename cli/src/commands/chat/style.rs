@@ -13,7 +13,6 @@ const SHOWN_VALUE: usize = 60;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ink {
     Dim,
-    Bold,
     Red,
     Yellow,
     Green,
@@ -28,7 +27,6 @@ impl Paint {
     pub(super) fn ink(self, ink: Ink, text: &str) -> String {
         let code = match ink {
             Ink::Dim => "2",
-            Ink::Bold => "1",
             Ink::Red => "1;31",
             Ink::Yellow => "33",
             Ink::Green => "32",

@@ -181,7 +181,9 @@ impl Reader {
 
     /// Plain lines until the turn is over and no question stands open.
     fn listen(&mut self) {
-        loop {
+        // Ctrl-D is an end that is over at once; a terminal that is gone ends again and again.
+        let mut ends = 0;
+        while ends < 3 {
             let is_asked = locked(&self.shared.question).is_some();
             if !is_asked && !self.shared.is_running.load(Ordering::SeqCst) {
                 return;
@@ -190,7 +192,7 @@ impl Reader {
                 continue;
             }
             let line = plain_line();
-            let is_end = line == Line::End;
+            ends = if line == Line::End { ends + 1 } else { 0 };
             let question = locked(&self.shared.question).take();
             let unanswered = match question {
                 Some(question) => question.send(line).err(),
@@ -201,10 +203,8 @@ impl Reader {
             {
                 return;
             }
-            if is_end {
-                return;
-            }
         }
+        locked(&self.shared.question).take();
     }
 }
 

@@ -19,16 +19,22 @@ pub(super) struct Request {
 
 /// Openings of a question for leave; `_` stands for any one word.
 const OPENINGS: &[&str] = &[
-    "shall i", "should i", "may i", "can i", "could i", "shall we", "should we", "do i have your",
+    "shall i", "should i", "may i", "mind if i", "can i", "could i", "shall we", "should we", "do i have your",
     "do you want", "would you like", "do you wish", "would you prefer", "would you want", "do you really want", "do you still want", "want me to", "like me to",
     "do you confirm", "can you confirm", "could you confirm", "do you approve", "do you agree", "do you authorize", "do you allow", "would you mind if i",
-    "are you sure", "are you certain", "are you really sure", "are you ok", "is it ok", "is that ok", "is it okay", "is that okay", "is it alright", "ok to", "okay to", "ready to", "ready for me to", "will you allow me", "do you give",
+    "are you sure", "are you certain", "are you really sure", "are you ok", "are you okay", "are you fine with", "are you happy for me", "are you happy with", "is it ok", "is that ok", "is it okay", "is that okay", "is it alright", "ok to", "okay to", "ready to", "ready for me to", "will you allow me", "do you give",
     "dois je", "puis je", "devrais je", "est ce que je dois", "est ce que je peux", "est ce que je", "est ce que vous voulez", "est ce que tu veux", "est ce que vous souhaitez",
     "voulez vous", "veux tu", "souhaitez vous", "souhaites tu", "desirez vous", "desires tu", "aimeriez vous", "aimerais tu", "voudriez vous", "voudrais tu", "preferez vous",
-    "tu veux que", "vous voulez que", "tu souhaites que", "vous souhaitez que", "tu voudrais que", "vous voudriez que", "confirmez vous", "confirmes tu", "tu confirmes", "vous confirmez",
-    "etes vous sur", "etes vous certain", "es tu sur", "es tu certain", "vous etes sur", "tu es sur", "etes vous d'accord", "es tu d'accord", "d'accord pour", "ai je votre", "ai je ton",
+    "tu veux", "vous voulez", "tu veux que", "vous voulez que", "ca te derange si", "ca vous derange si", "cela vous derange si", "tu souhaites que", "vous souhaitez que", "tu voudrais que", "vous voudriez que", "confirmez vous", "confirmes tu", "tu confirmes", "vous confirmez",
+    "etes vous sur", "etes vous certain", "es tu sur", "es tu certain", "vous etes sur", "tu es sur", "vous etes d'accord", "tu es d'accord", "c' est bon pour vous", "c' est bon pour toi", "etes vous d'accord", "es tu d'accord", "d'accord pour", "ai je votre", "ai je ton",
     "m' autorisez vous", "m' autorises tu", "me permettez vous", "acceptez vous", "acceptes tu", "ca vous va", "ca te va", "cela vous convient", "faut il que je", "faut il", "on y va", "puis nous",
     "pouvez vous confirmer", "peux tu confirmer", "pourriez vous confirmer", "peux tu me confirmer", "pouvez vous me confirmer", "pourriez vous me confirmer",
+];
+
+/// Questions that ask for leave only after an act was proposed: "I'll delete it. Sound good?"
+const SOFT: &[&str] = &[
+    "sound good", "sounds good", "does that sound", "does that work", "does this work", "look good", "looks good", "does this look", "is this correct", "is that correct",
+    "is that what you want", "is this what you want", "all good", "deal", "ca marche", "cela vous va", "ca vous convient", "ca te convient", "est ce que ca", "c' est bien ca", "c' est bon", "on fait comme ca",
 ];
 
 /// Openings that ask without a question mark.
@@ -72,7 +78,7 @@ pub(super) fn requests(sentences: &[Sentence], statements: &[Statement], lexicon
                 found.push(Request { sense: asked.sense.clone(), start: asked.start, end });
             }
         }
-        named = last_act(sentence, statements).or(named);
+        named = proposed(sentence, statements).or(named);
     }
     found
 }
@@ -81,10 +87,10 @@ fn bounds(tokens: &[Token]) -> (usize, usize) {
     (tokens.first().map_or(0, |token| token.start), tokens.last().map_or(0, |token| token.end))
 }
 
-/// The act that a sentence spoke of last, for "Shall I proceed?" in the next one.
-fn last_act(sentence: &Sentence, statements: &[Statement]) -> Option<Sense> {
+/// The act that a sentence proposes, for "Shall I proceed?" in the next one.
+fn proposed(sentence: &Sentence, statements: &[Statement]) -> Option<Sense> {
     let (start, end) = bounds(&sentence.tokens);
-    statements.iter().rev().find(|statement| statement.start >= start && statement.end <= end && !statement.sense.generic).map(|statement| statement.sense.clone())
+    statements.iter().rev().find(|statement| statement.start >= start && statement.end <= end && !statement.sense.generic && !matches!(statement.modality, Modality::NotDone | Modality::Failed | Modality::Cannot)).map(|statement| statement.sense.clone())
 }
 
 /// Where one of these openings begins and ends, in tokens.
@@ -107,6 +113,10 @@ fn opening(tokens: &[Token], openings: &[&str]) -> Option<(usize, usize)> {
 fn request(sentence: &Sentence, lexicon: &Lexicon, named: Option<&Sense>) -> Option<Request> {
     let tokens = &sentence.tokens;
     let asked = sentence.question.then(|| opening(tokens, OPENINGS)).flatten().filter(|_| !clarifies(tokens));
+    let soft = (sentence.question && named.is_some()).then(|| opening(tokens, SOFT)).flatten();
+    if let (None, Some((from, _)), Some(named)) = (asked, soft, named) {
+        return Some(Request { sense: named.clone(), start: tokens[from].start, end: tokens.last().map_or(0, |token| token.end) });
+    }
     let (from, to) = asked.or_else(|| opening(tokens, REQUESTS))?;
     let word = |at: usize| tokens.get(at).map_or("", Token::word);
     // "you shall not", "what should I do": handled by `clarifies`; "if I may" is no question.
@@ -139,15 +149,17 @@ fn request(sentence: &Sentence, lexicon: &Lexicon, named: Option<&Sense>) -> Opt
     for at in to..tokens.len() {
         // "go ahead with the deletion": the noun says what is gone on with.
         let objects = nouns::Objects { pronoun: true, ..nouns::objects(rest) };
-        if let Some(sense) = nouns::action_of(word(at)).and_then(|concept| sense(concept, "", &objects)) {
+        if let Some(sense) = nouns::action_of(word(at)).and_then(|concept| sense(concept, "", &objects)).filter(|sense| sense.firm) {
             return Some(Request { sense, start, end });
         }
     }
+    // "I can delete it. Shall I?"
+    let alone = named.is_some() && rest.iter().all(|token| token.kind != Kind::Word);
     let settles = tokens[from..to].iter().any(|token| SETTLES.contains(&token.word())) && rest.iter().filter(|token| token.kind == Kind::Word).count() <= 2;
     let goes_on = rest.iter().any(|token| GO_ON.contains(&token.word()));
     // "Shall I continue?" may go on with the text as well.
     let continues = named.is_some() && rest.iter().any(|token| matches!(token.word(), "continue" | "continuer"));
-    (going_on || settles || goes_on || continues)
+    (going_on || settles || goes_on || continues || alone)
         .then(|| Request { sense: named.cloned().unwrap_or_else(Sense::anything), start, end })
 }
 

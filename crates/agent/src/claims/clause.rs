@@ -299,7 +299,7 @@ const HEDGES: &[&str] = &[
     "thought", "believed", "crois", "croyais", "pense", "pensais", "imagine", "semble", "semblerait", "parait", "espere",
     "doute", "souhaite", "souhaiterais", "dirait", "probable", "faux", "false", "untrue", "incorrect", "lie", "wrong",
     "mensonge", "ignore", "prefer", "prefere", "prefererais", "rather", "see", "notice", "noticed", "understand", "saw",
-    "realize", "realise", "vois", "remarque", "constate", "comprends",
+    "realize", "realise", "assumed", "guessed", "supposed", "imagined", "hoped", "expected", "suspected", "supposais", "disons", "admettons", "supposons", "imaginons", "mettons", "cru", "esperais", "vois", "remarque", "constate", "comprends",
 ];
 
 /// Verbs that report what someone said, showed or wanted.
@@ -341,6 +341,10 @@ pub(super) fn reports(tokens: &[Token]) -> bool {
         return false;
     }
     let word = |at: usize| tokens.get(at).map_or("", Token::word);
+    let supposing = word(0) == "let" && matches!(word(1), "'s" | "us") && has(&["say", "suppose", "imagine", "assume", "pretend"]);
+    if supposing {
+        return true;
+    }
     let told_to = matches!(word(0), "make" | "ensure" | "check" | "verify" | "wait" | "confirm" | "please" | "verifiez" | "verifie" | "assurez" | "assure" | "attendez" | "attends");
     if guesses(tokens) || has(HEDGES) || (told_to && !first) {
         return true;

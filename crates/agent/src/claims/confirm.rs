@@ -27,15 +27,15 @@ pub(super) fn said(sentences: &[Sentence]) -> Vec<(Said, usize, usize)> {
     let mut found = Vec::new();
     for sentence in sentences.iter().filter(|sentence| !sentence.question) {
         let tokens = &sentence.tokens;
-        let said = if ruled(tokens) {
-            None
-        } else if skips(tokens) {
-            Some(Said::Skipped)
-        } else if gives(tokens) && !conditional(tokens) {
-            Some(Said::Given)
-        } else {
-            None
-        };
+        let said = tokens.split(|token| matches!(token.kind, Kind::Mark(',' | ';' | ':' | '—' | '–'))).find_map(|segment| {
+            if skips(segment) && !ruled(segment) {
+                Some(Said::Skipped)
+            } else if gives(segment) && !ruled(segment) && !conditional(segment) {
+                Some(Said::Given)
+            } else {
+                None
+            }
+        });
         let spoken = |token: &&Token| !matches!(token.kind, Kind::Mark(_));
         if let (Some(said), Some(first), Some(last)) = (said, tokens.iter().find(spoken), tokens.iter().rev().find(spoken)) {
             found.push((said, first.start, last.end));
@@ -93,7 +93,7 @@ fn gives(tokens: &[Token]) -> bool {
 fn ruled(tokens: &[Token]) -> bool {
     let has = |words: &[&str]| tokens.iter().any(|token| words.contains(&token.word()));
     let without = has(&["without", "sans"]);
-    has(&["will", "would", "can", "cannot", "could", "should", "must", "never", "peux", "pourrais", "jamais", "vais", "dois", "ferai", "faut", "waiting", "always", "toujours"])
+    has(&["will", "would", "can", "cannot", "could", "should", "must", "never", "peux", "pourrais", "jamais", "vais", "dois", "ferai", "faut", "always", "toujours"])
         || without && has(&["not", "pas", "rien", "ne", "n'", "nothing"])
         || tokens.iter().any(|token| token.word().ends_with("erai") || token.word().ends_with("irai"))
 }

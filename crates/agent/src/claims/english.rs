@@ -60,6 +60,11 @@ impl Reader<'_> {
         if says(&["go", "ahead", "and"]) {
             return Some((3, form::BASE));
         }
+        for verb in ["end", "ended"] {
+            if says(&[verb, "up"]) {
+                return Some((2, form::GERUND));
+            }
+        }
         for verb in ["took", "taken"] {
             if says(&[verb, "the", "liberty", "of"]) || says(&[verb, "the", "time", "to"]) {
                 return Some((4, form::GERUND | form::BASE));
@@ -99,10 +104,24 @@ impl Reader<'_> {
                 let again = Head { at: next, concept: entry.concept, lemma: entry.lemma, start: next, ..head.clone() };
                 return Coordinates { end: index, next: Some(again) };
             }
+            // "the file was read and its typos fixed"
+            if head.passive
+                && let Some(at) = (next + 1..self.to.min(next + 5)).find(|at| self.english_form(*at, form::PARTICIPLE).is_some())
+                && let Some(entry) = self.english_form(at, form::PARTICIPLE)
+                && !(next..at).any(|at| super::clause::FINITE.contains(&self.word(at)))
+            {
+                let again = Head { at, concept: entry.concept, lemma: entry.lemma, start: next, ..head.clone() };
+                return Coordinates { end: index, next: Some(again) };
+            }
             let auxiliary = matches!(self.word(next), "did" | "could" | "have" | "has" | "was" | "were" | "can" | "will" | "am" | "is" | "are" | "not");
             let restarts = auxiliary || (!head.passive && self.english_taker(next).is_some_and(|(effect, _)| effect != Effect::Wants));
             if restarts && let Some(again) = self.english_group(next) {
                 return Coordinates { end: index, next: Some(Head { start: next, ..again }) };
+            }
+            // "and flagged the rest": a verb that no table knows ends the objects all the same.
+            let verb = self.word(next).len() > 4 && self.word(next).ends_with("ed") && super::nouns::classes_of(self.word(next)) == 0;
+            if verb && next > head.at + 2 {
+                return Coordinates { end: index, next: None };
             }
             index += 1;
         }
@@ -255,10 +274,6 @@ impl<'r, 't> Group<'r, 't> {
             && let Some(head) = self.taker(effect, if past { Modality::Done } else { Modality::Unasserted })
         {
             return Some(head);
-        }
-        if matches!(self.word(), "ended") && self.reader.word(self.at + 1) == "up" {
-            self.at += 2;
-            return self.head(form::GERUND, Modality::Done, false);
         }
         self.past = true;
         self.head(form::PAST, Modality::Done, false)

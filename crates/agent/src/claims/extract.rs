@@ -4,7 +4,7 @@ use super::clause::{self, Clause, Governor, Link};
 use super::grammar::{Head, Modality, Reader};
 use super::language::{self, Language};
 use super::nominal;
-use super::nouns::{self, Objects};
+use super::nouns::{self, Objects, class};
 use super::senses::{Sense, sense};
 use super::tokens::{Kind, Sentence, Token, sentences};
 use super::verbs::{Concept, Lexicon, form};
@@ -90,6 +90,8 @@ struct Found {
     from: usize,
     /// Tokens of the subject of a passive.
     subject: (usize, usize),
+    /// Tokens before a relative clause, one of which is its object.
+    antecedent: Option<(usize, usize)>,
     elliptical: bool,
 }
 
@@ -150,6 +152,7 @@ impl Passage<'_> {
                 // "I opened and read the file": both verbs share the object behind the second.
                 Some(next) if next.at <= one.head.at + 2 => clause.to,
                 Some(_) => end,
+                None if end < clause.to => end,
                 None => {
                     end = extended(tokens, clauses, index);
                     end.max(clause.to)
@@ -157,7 +160,9 @@ impl Passage<'_> {
             };
             self.push(&one, objects_to, end, standing, &reader);
             if guard < 12 {
-                found = next.map(|head| Found { from: head.start, subject: one.subject, elliptical: false, head });
+                // A passive's second verb may have a subject of its own.
+                let own = |head: &Head| if head.passive && head.start < head.at { (head.start, head.at) } else { one.subject };
+                found = next.map(|head| Found { from: head.start, subject: own(&head), antecedent: None, elliptical: false, head });
             }
         }
         subject
@@ -172,14 +177,17 @@ impl Passage<'_> {
             if inverted {
                 return None;
             }
-            let Some(head) = self.group(reader, at + 1) else {
+            let offer = matches!(reader.word(at), "let" | "laissez" | "laisse");
+            let Some(head) = self.group(reader, if offer { at } else { at + 1 }) else {
                 return self.third_person(reader, clauses, index).map(|found| (found, Subject::Other));
             };
             let generic = matches!(head.lemma.as_str(), "do" | "finish") && head.at + 1 >= clause.to;
             if head.passive && !generic {
                 return None;
             }
-            let found = Found { head, from: at, subject: (at, at + 1), elliptical: generic };
+            let linked = matches!(clause.link, Link::That | Link::Bare) && clause.governor == Governor::None;
+            let antecedent = linked.then(|| index.checked_sub(1).map(|before| (clauses[before].from, clauses[before].to))).flatten();
+            let found = Found { head, from: at, subject: (at, at + 1), antecedent, elliptical: generic };
             return Some((found, Subject::First));
         }
         if let Some(found) = self.third_person(reader, clauses, index) {
@@ -205,9 +213,9 @@ impl Passage<'_> {
         let word = tokens[at].word();
         let next = tokens.get(at + 1).map_or("", Token::word);
         match self.language {
-            Language::English => matches!(word, "i" | "we"),
+            Language::English => matches!(word, "i" | "we") || word == "let" && next == "me",
             Language::French => {
-                matches!(word, "je" | "j'") || word == "nous" && (clause::FINITE.contains(&next) || next.ends_with("ons")) || word == "on" && clause::FINITE.contains(&next)
+                matches!(word, "je" | "j'") || matches!(word, "laissez" | "laisse") && next == "moi" || word == "nous" && (clause::FINITE.contains(&next) || next.ends_with("ons")) || word == "on" && clause::FINITE.contains(&next)
             }
         }
     }
@@ -255,10 +263,10 @@ impl Passage<'_> {
                 if subject.0 == subject.1 || !self.passive_holds(reader, &head, subject) {
                     return None;
                 }
-                return Some(Found { head, from: subject.0, subject, elliptical: false });
+                return Some(Found { head, from: subject.0, subject, antecedent: None, elliptical: false });
             }
             if by_agent && !head.passive && matches!(head.modality, Modality::Done | Modality::Failed | Modality::NotDone) {
-                return Some(Found { head, from: clause.from, subject: (at, at), elliptical: false });
+                return Some(Found { head, from: clause.from, subject: (at, at), antecedent: None, elliptical: false });
             }
         }
         None
@@ -292,10 +300,12 @@ impl Passage<'_> {
             }
         }
         let dated = dated(&reader.tokens[head.at + 1..reader.to]) || dated(&reader.tokens[subject.0..head.at]);
-        let dated = dated && !head.perfect;
+        // French has one tense for both pasts.
+        let dated = dated && (!head.perfect || self.language == Language::French);
         let year = reader.tokens[subject.0..reader.to].iter().any(is_year);
-        let planned = matches!(head.concept, Concept::Set | Concept::Schedule | Concept::Create | Concept::Add | Concept::Book);
-        !(dated || year && !planned) && !matches!(reader.word(head.at.saturating_sub(1)), "last" | "originally" | "first" | "initialement")
+        let thing = nouns::objects(&reader.tokens[subject.0..subject.1]);
+        let planned = thing.any(class::REMINDER | class::CALENDAR | class::ORDER);
+        !((dated || year) && !planned) && !matches!(reader.word(head.at.saturating_sub(1)), "last" | "originally" | "first" | "initialement")
     }
 
     /// "Saved!", "File saved to a.txt", "Fichier enregistré."
@@ -314,10 +324,10 @@ impl Passage<'_> {
         }
         let negated = matches!(reader.word(at), "not" | "pas" | "non" | "never");
         let verb = at + usize::from(negated);
-        let finite = (verb + 1..clause.to).any(|at| matches!(reader.word(at), "is" | "are" | "was" | "were" | "est" | "sont" | "contains" | "can" | "will" | "peuvent" | "has" | "have"));
+        let finite = (verb + 1..clause.to).any(|at| matches!(reader.word(at), "is" | "are" | "was" | "were" | "est" | "sont" | "contains" | "can" | "will" | "peuvent" | "has" | "have" | "means" | "signifie" | "veut" | "indique"));
         if reader.word(at) == "playing" && at > clause.from {
             let head = Head { at, start: at, concept: Concept::Play, lemma: "play".to_owned(), modality: Modality::Done, passive: false, perfect: true, past: true, mask: 0, clitics: Vec::new() };
-            return Some(Found { head, from: at, subject: (at, at), elliptical: true });
+            return Some(Found { head, from: at, subject: (at, at), antecedent: None, elliptical: true });
         }
         if let Some(head) = self.bare_participle(reader, verb, at > clause.from).filter(|_| !finite) {
             let next = reader.word(verb + 1);
@@ -330,7 +340,7 @@ impl Passage<'_> {
             if bare.words.is_empty() && matches!(head.concept, Concept::Note | Concept::Find | Concept::Check | Concept::See | Concept::Take | Concept::Put | Concept::Get | Concept::Turn) {
                 return None;
             }
-            return Some(Found { head, from: at, subject: (at, at), elliptical: true });
+            return Some(Found { head, from: at, subject: (at, at), antecedent: None, elliptical: true });
         }
         // "Failed to save", "Couldn't open it", "Didn't find", "Will do".
         if self.language == Language::English
@@ -338,7 +348,7 @@ impl Passage<'_> {
             && (matches!(reader.word(at + 1), "not" | "to" | "just" | "successfully") )
             && let Some(head) = reader.english_group(at)
         {
-            return Some(Found { head, from: at, subject: (at, at), elliptical: false });
+            return Some(Found { head, from: at, subject: (at, at), antecedent: None, elliptical: false });
         }
         self.noun_participle(reader, clause)
     }
@@ -361,7 +371,7 @@ impl Passage<'_> {
         };
         let mask = if self.language == Language::English { form::GERUND } else { form::PARTICIPLE };
         let head = Head { at, start: at, concept: entry.concept, lemma: entry.lemma, modality: Modality::Done, passive: false, perfect: true, past: true, mask, clitics: Vec::new() };
-        Some(Found { head, from: clause.from, subject: (at, at), elliptical: false })
+        Some(Found { head, from: clause.from, subject: (at, at), antecedent: None, elliptical: false })
     }
 
     fn bare_participle(&self, reader: &Reader<'_>, at: usize, led: bool) -> Option<Head> {
@@ -412,8 +422,11 @@ impl Passage<'_> {
                 return None;
             }
             let negated = matches!(reader.word(at - 1), "not" | "pas" | "non" | "never") || subject.none;
-            head.modality = head.modality.negate(negated && !subject.none);
-            return Some(Found { head, from: clause.from, subject: (clause.from, at), elliptical: false });
+            // "Files created: none"
+            let value = tokens.get(clause.to + 1).filter(|_| tokens.get(clause.to).is_some_and(|mark| mark.is_mark(':')));
+            let empty = value.is_some_and(|value| matches!(value.folded.as_str(), "none" | "0" | "nothing" | "aucun" | "aucune" | "zero" | "rien"));
+            head.modality = head.modality.negate(negated && !subject.none || empty);
+            return Some(Found { head, from: clause.from, subject: (clause.from, at), antecedent: None, elliptical: false });
         }
         None
     }
@@ -430,6 +443,17 @@ impl Passage<'_> {
         around.extend_from_slice(&tokens[(head.at + 1).min(objects_to)..objects_to]);
         let mut objects = nouns::objects(&around);
         objects.names.extend(self.names_behind(objects_to));
+        if matches!(tokens.get(objects_to).map_or("", Token::word), "that" | "que" | "qu'") {
+            objects.words.push("that".to_owned());
+        }
+        if let Some((from, to)) = found.antecedent.filter(|_| objects.classes == 0 && objects.names.is_empty() && !objects.pronoun) {
+            // "the file that I made": the object stands before its clause.
+            let before = nouns::objects(&tokens[from.max(to.saturating_sub(6))..to]);
+            objects.classes |= before.classes;
+            objects.names.extend(before.names);
+            objects.definite |= before.definite;
+            objects.actions.extend(before.actions.last());
+        }
         objects.pronoun |= clitics.iter().any(|token| matches!(token.word(), "le" | "la" | "l'" | "les"));
         let bare = objects.words.iter().all(|word| word.ends_with("ly") || matches!(word.as_str(), "now" | "bien" | "deja" | "already" | "for" | "you" | "pour" | "vous" | "too" | "maintenant" | "successfully")) && objects.names.is_empty() && !objects.quote;
         if found.elliptical && bare {
@@ -452,8 +476,8 @@ impl Passage<'_> {
         if objects.none && modality == Modality::Done {
             modality = Modality::NotDone;
         }
-        if objects.none && matches!(head.concept, Concept::Change | Concept::Light | Concept::Generic) {
-            sense = if objects.file() { Sense::any_writing() } else { Sense::anything() };
+        if objects.none && matches!(head.concept, Concept::Change | Concept::Light | Concept::Generic | Concept::Write | Concept::Add) {
+            sense = if objects.file() || matches!(head.concept, Concept::Write | Concept::Add) { Sense::any_writing() } else { Sense::anything() };
         }
         self.antecedent = Some(sense.clone());
         let earlier = trailing_date(&tokens[head.at..objects_to]);
@@ -652,7 +676,8 @@ fn is_year(token: &Token) -> bool {
 /// "yesterday" at the end of a clause dates the act, unless it belongs to the object ("from yesterday").
 fn trailing_date(tokens: &[Token]) -> bool {
     tokens.iter().enumerate().any(|(index, token)| {
-        let dates = matches!(token.word(), "yesterday" | "hier" | "ago")
+        let moment = index > 0 && matches!(tokens[index - 1].word(), "second" | "seconds" | "moment" | "moments" | "minute" | "minutes");
+        let dates = matches!(token.word(), "yesterday" | "hier" | "ago") && !moment
             || token.word() == "last" && tokens.get(index + 1).is_some_and(|next| matches!(next.word(), "week" | "month" | "year" | "night"))
             || token.word() == "derniere" && index > 0 && tokens[index - 1].word() == "semaine";
         let of = tokens[..index].iter().rev().take(3).any(|token| matches!(token.word(), "from" | "of" | "de" | "d'" | "since" | "depuis" | "than"));

@@ -420,7 +420,7 @@ impl<'t> Group<'_, 't> {
             "pret" | "prete" | "ravi" | "ravie" | "heureux" | "heureuse" => self.infinitive_after(Modality::Can),
             "sur" | "cense" | "censee" | "en" => None,
             "alle" | "allee" | "venu" | "venue" | "alles" => self.infinitive_after(Modality::Done),
-            "parvenu" | "parvenue" => {
+            "parvenu" | "parvenue" | "arrive" | "arrivee" => {
                 let failed = self.negation();
                 self.negated = false;
                 self.ne = false;

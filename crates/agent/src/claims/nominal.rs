@@ -1,6 +1,7 @@
 //! Acts told without a verb of their own: "the deletion failed", "unable to save", "according to my
 //! search", "Claude suggests", "échec de l'envoi", and the stock phrases for "done".
 
+use super::act::Acts;
 use super::clause::Clause;
 use super::extract::{Passage, Standing};
 use super::grammar::Modality;
@@ -199,8 +200,15 @@ fn resting_place(tokens: &[Token]) -> Told {
     let negated = tokens[be..].iter().any(|token| matches!(token.word(), "not" | "pas"));
     let subject = nouns::objects(&tokens[..be]);
     let rest = nouns::objects(&tokens[be + 1..]);
-    if !(subject.file() || subject.pronoun) || negated {
+    if !(subject.file() || subject.pronoun || subject.any(class::DEVICE | class::MEDIA)) || negated {
         return None;
+    }
+    let state = tokens[be + 1..].iter().map(Token::word).find(|word| !matches!(*word, "now" | "all" | "back" | "currently" | "already"));
+    if subject.any(class::DEVICE) && matches!(state, Some("on" | "off")) {
+        return sense(Concept::Turn, "turn", &subject).map(|sense| (Sense { also: sense.also.or(Acts::READS), ..sense }, Modality::Done));
+    }
+    if subject.any(class::MEDIA) && tokens[be..].iter().any(|token| token.word() == "pause") {
+        return sense(Concept::Pause, "pause", &subject).map(|sense| (sense, Modality::Done));
     }
     let gone = matches!(word(tokens.len() - 1), "gone");
     (rest.any(class::TRASH) || gone).then(|| sense(Concept::Delete, "delete", &with_pronoun(subject))).flatten().map(|sense| (sense, Modality::Done))

@@ -89,6 +89,7 @@ fn refine(concept: C, lemma: &str, objects: &Objects) -> C {
     let says = |words: &[&str]| objects.says(words);
     match concept {
         C::Light if says(&["sure", "certain", "attention", "part", "partie", "suivre", "mieux", "best"]) => C::Other,
+        C::Take | C::Light if objects.actions.contains(&C::Schedule) => C::Book,
         C::Generic if lemma == "execute" && objects.any(COMMAND) => C::Run,
         C::Light if lemma == "make" && objects.file() && objects.actions.is_empty() => C::Create,
         C::Light | C::Take | C::Run | C::Generic | C::Launch | C::Start | C::Give => match action() {
@@ -98,10 +99,17 @@ fn refine(concept: C, lemma: &str, objects: &Objects) -> C {
             _ if concept == C::Take && says(&["care"]) => C::Generic,
             _ => concept,
         },
+        C::Get if says(&["rid"]) => C::Delete,
+        C::Delete if lemma == "throw" && !(says(&["away", "out"]) || objects.any(TRASH)) => C::Other,
+        C::Delete if lemma == "jeter" && says(&["oeil", "coup"]) => C::Check,
+        C::Note if lemma == "log" && says(&["in", "into", "out"]) => C::Connect,
+        C::Set if says(&["up"]) && objects.any(REMINDER | CALENDAR) => C::Schedule,
+        C::Set if says(&["up"]) && (objects.file() || objects.any(ACCOUNT)) => C::Create,
         C::Look if says(&["up"]) => C::Search,
         C::Look if lemma == "go" && !says(&["through", "over"]) => C::Other,
         C::Look => C::Check,
         C::Put | C::Skip if objects.actions.contains(&C::Buy) => C::Buy,
+        C::Write if lemma == "inscrire" && objects.to_user => C::Register,
         C::Put if says(&["pause"]) => C::Pause,
         C::Put if says(&["jour"]) => C::Change,
         C::Put if says(&["ligne"]) && !objects.any(FILE) => C::Post,
@@ -113,7 +121,6 @@ fn refine(concept: C, lemma: &str, objects: &Objects) -> C {
         C::Turn if objects.any(MEDIA | SOUND) => if says(&["on"]) { C::Play } else { C::Pause },
         C::Send if says(&["back"]) && objects.any(UTTERANCE | TEXT) => C::Show,
         C::Write if says(&["down"]) => C::Note,
-        C::Set if says(&["up"]) && objects.any(REMINDER | CALENDAR) => C::Schedule,
         C::Move if objects.any(TRASH) => C::Delete,
         other => other,
     }
@@ -149,6 +156,7 @@ pub(super) fn sense(concept: C, lemma: &str, objects: &Objects) -> Option<Sense>
         C::Play | C::Pause | C::Stop | C::Resume | C::Skip | C::Mute | C::Raise | C::Lower | C::Turn
         | C::Set => media(concept, objects),
         C::Generic | C::Light => {
+            let idiom = idiom && !objects.says(&["care"]);
             let whatever = thing || objects.any(TASK) || objects.definite && objects.any(UTTERANCE);
             (whatever && !idiom).then(Sense::anything)
         }
@@ -253,6 +261,7 @@ fn changing(concept: C, objects: &Objects, some: bool) -> Option<Sense> {
         C::Cancel => None,
         C::Delete | C::Remove if part => Sense::weak(&[Update]).also(&[Delete]),
         C::Remove if objects.any(PART) => Sense::firm(&[Update]).also(&[Delete]),
+        C::Remove if objects.any(HISTORY) => Sense::firm(&[Delete]).also(&[Act::Forget]),
         C::Remove if objects.any(APP) => Sense::firm(&[Install]),
         C::Delete if objects.any(PART) && objects.files().next().is_some() => Sense::firm(&[Update]).also(&[Delete]),
         C::Delete | C::Clean => {
@@ -262,7 +271,7 @@ fn changing(concept: C, objects: &Objects, some: bool) -> Option<Sense> {
         C::Remove => Sense::firm(&[Delete])
             .also(&[Update, Act::Forget, RemindOff, CalendarOff])
             .when(file || objects.pronoun || objects.any(MAIL | IMAGE)),
-        C::Rename => Sense::firm(&[Move]).also(&[Update, Create]).when(file || objects.pronoun),
+        C::Rename => Sense::firm(&[Move]).also(&[Update, Create]).when(file || objects.pronoun || objects.any(IMAGE | MEDIA)),
         C::Move => {
             (file || objects.pronoun || objects.any(MAIL | IMAGE)).then(|| Sense::firm(&[Move]).also(&[Copy])).flatten()
         }
@@ -278,6 +287,9 @@ fn changing(concept: C, objects: &Objects, some: bool) -> Option<Sense> {
             }
             if objects.any(SOUND) {
                 return Sense::firm(&[Volume]).also(&[Mute]);
+            }
+            if objects.any(DEVICE) && !file {
+                return Sense::firm(&[Home]);
             }
             let firm = file || objects.any(LIST) && objects.possessed;
             Sense::firm(&[Update]).also(&[Create, Append, Remember, Move]).when(firm)
@@ -317,11 +329,14 @@ fn looking(concept: C, objects: &Objects) -> Option<Sense> {
         C::Search => Sense::firm(&[SearchWeb]).reads().also(&[OpenPage, Delegate]),
         C::Find => about.reads().undeniable(),
         C::Read if objects.pronoun && about.is_none() => Sense::weak(&[ReadFile, ReadPage]).reads(),
+        C::Check if objects.any(PROVIDER) && !file => Sense::firm(&[Delegate]).also(&[ProviderRecall]),
         C::Read | C::Check | C::Access if own => None,
         // "I checked the spelling of the report" reads; "I reviewed your plan" is done in words.
         C::Read | C::Check | C::Measure => about.reads(),
         C::Access if objects.any(SENSE) => about,
         C::Access => about.also(&[OpenPage, OpenPath, Update, Create]),
+        // "listed above" is shown in the answer.
+        C::List if objects.says(&["above", "below", "haut", "bas", "here", "ici", "ci-dessous", "ci-dessus"]) => None,
         C::List => (file || objects.any(FOLDER)).then(|| Sense::firm(&[ListFolder]).reads()).flatten(),
         C::Get if objects.any(PROVIDER) => Sense::firm(&[Delegate]).also(&[ProviderRecall]),
         C::Get => (objects.any(FRESH | WEB) || file || page).then_some(()).and(about).reads().also(&[Download]),
@@ -355,7 +370,7 @@ fn desktop(concept: C, objects: &Objects) -> Option<Sense> {
         C::Show if page => Sense::firm(&[OpenPage]).also(&[OpenPath, LaunchApp]).when(!objects.to_user),
         C::Run if objects.any(COMMAND) || file => Sense::firm(&[Act::Run]).also(&[Terminal, LaunchApp]),
         C::Run if app => Sense::firm(&[LaunchApp]).also(&[Act::Run, Terminal]),
-        C::Restart if objects.any(SYSTEM | APP | NETWORK) => Sense::firm(&[Power]).also(&[LaunchApp]),
+        C::Restart if objects.any(SYSTEM | APP | NETWORK | DEVICE) => Sense::firm(&[Power]).also(&[LaunchApp]),
         C::Shutdown if objects.any(SYSTEM) => Sense::firm(&[Power]),
         C::Connect if objects.any(NETWORK | ACCOUNT | DEVICE) => Sense::firm(&[Act::Connect]).also(&[Settings]),
         C::Install | C::Uninstall => Sense::firm(&[Act::Install]),
@@ -395,6 +410,11 @@ fn media(concept: C, objects: &Objects) -> Option<Sense> {
     }
 }
 
+/// Places where a text is posted.
+const SOCIAL: &[&str] = &[
+    "twitter", "x", "linkedin", "facebook", "instagram", "reddit", "mastodon", "bluesky", "blog", "online", "ligne", "site", "discord", "slack", "tiktok", "forum",
+];
+
 /// What leaves the machine: people, shops, providers.
 fn outside(concept: C, lemma: &str, objects: &Objects, idiom: bool) -> Option<Sense> {
     let file = objects.file();
@@ -405,6 +425,11 @@ fn outside(concept: C, lemma: &str, objects: &Objects, idiom: bool) -> Option<Se
         C::Send if objects.to_user && !objects.any(MAIL) && !matches!(lemma, "text" | "email" | "mail" | "message") => None,
         C::Send if objects.any(UTTERANCE) && !objects.any(MAIL) && !someone => Sense::weak(&[SendMessage, Act::Delegate, SearchWeb]),
         C::Send if objects.any(MONEY) => Sense::firm(&[Act::Pay]),
+        // "I told Paul": someone who is not here; "I told you" is this conversation.
+        C::Tell => {
+            let other = (!objects.proper.is_empty() || someone && !objects.to_user) && !objects.any(IDIOM);
+            other.then(|| Sense::firm(&[SendMessage]).also(&[Act::Call, Calendar, Act::Share])).flatten()
+        }
         C::Send => Sense::firm(&[SendMessage]).also(&[Terminal, Act::Share, Act::Post, Act::Upload]),
         C::Delegate => Sense::firm(&[Act::Delegate]).when(objects.definite),
         C::Ask | C::Consult if objects.any(PROVIDER) => Sense::firm(&[Act::Delegate]).also(&[ProviderRecall]),
@@ -416,10 +441,14 @@ fn outside(concept: C, lemma: &str, objects: &Objects, idiom: bool) -> Option<Se
         C::Remind if someone => Sense::firm(&[Act::Call, Act::Remind]),
         C::RemindSet => Sense::firm(&[Act::Remind]).also(&[Calendar]),
         C::Schedule if objects.any(REMINDER) => Sense::firm(&[Act::Remind]).also(&[Calendar]),
-        C::Schedule => Sense::firm(&[Calendar]).also(&[Act::Remind]).when(objects.any(CALENDAR) || objects.pronoun),
+        C::Schedule => {
+            let planned = objects.any(CALENDAR) || objects.pronoun && lemma != "block";
+            Sense::firm(&[Calendar]).also(&[Act::Remind]).when(planned)
+        }
         C::Download => Sense::firm(&[Act::Download]).also(&[Create, ReadPage]),
         C::Upload => Sense::firm(&[Act::Upload]).also(&[SendMessage, Act::Share]),
         C::Print => Sense::firm(&[Act::Print]),
+        C::Call if lemma == "appeler" && objects.pronoun && objects.proper.is_empty() && !objects.quote => Sense::firm(&[Act::Call]),
         C::Call if !objects.to_user && (someone || objects.any(ORDER | FACT | MAIL)) && !objects.any(UTTERANCE) => {
             Sense::firm(&[Act::Call])
         }
@@ -430,10 +459,10 @@ fn outside(concept: C, lemma: &str, objects: &Objects, idiom: bool) -> Option<Se
         C::Pay => Sense::firm(&[Act::Pay]).also(&[Act::Buy]).when(objects.definite || someone || objects.any(MONEY)),
         C::Transfer if objects.any(MONEY) => Sense::firm(&[Act::Pay]),
         C::Transfer => Sense::firm(&[SendMessage]).also(&[Move, Copy, Act::Upload]).when(file || objects.any(MAIL)),
-        C::Post if objects.any(TEXT | LIST) => Sense::weak(&[Act::Post]),
+        C::Post if objects.any(TEXT | LIST) && !objects.says(SOCIAL) => Sense::weak(&[Act::Post]),
         C::Post if !objects.any(IDIOM) => Sense::firm(&[Act::Post]).also(&[SendMessage]),
         C::Share if file || objects.any(PAGE) || someone => Sense::firm(&[Act::Share]).also(&[SendMessage, Act::Post]),
-        C::Register if objects.any(ACCOUNT) => Sense::firm(&[Act::Register]),
+        C::Register if objects.any(ACCOUNT | MAIL) || objects.to_user && lemma != "sign" => Sense::firm(&[Act::Register]),
         _ => None,
     }
 }

@@ -7,6 +7,7 @@
 //! length of the answer; rules are regular expressions over folded text, one sentence at a time.
 
 mod patterns;
+mod phrases;
 mod sentences;
 mod verbs;
 

@@ -128,7 +128,7 @@ impl Agent {
             think: input.think,
             info: self.model.info().clone(),
             escalation: self.escalation.as_ref().map(|escalation| escalation.provider().to_owned()),
-            language: input.language.unwrap_or_else(|| Language::detect(&input.user_text)),
+            language: input.language.unwrap_or_else(|| Language::of(&input.user_text)),
             tainted: input.tainted,
         }
     }

@@ -201,17 +201,34 @@ mod tests {
         );
     }
 
+    /// The object as a sampler writes it that escapes everything beyond ASCII.
+    fn in_ascii(object: &str) -> String {
+        let escaped = |unit: &u16| format!("\\u{unit:04x}");
+        object
+            .chars()
+            .map(|character| {
+                if character.is_ascii() {
+                    character.to_string()
+                } else {
+                    character.encode_utf16(&mut [0; 2]).iter().map(escaped).collect()
+                }
+            })
+            .collect()
+    }
+
     proptest! {
         #[test]
-        fn any_text_in_any_pieces_comes_out_whole(text in ".{0,60}", ascii in any::<bool>(), cuts in prop::collection::vec(0_usize..300, 0..12)) {
+        fn any_text_in_any_pieces_comes_out_whole(
+            text in ".{0,60}",
+            ascii in any::<bool>(),
+            cuts in prop::collection::vec(0_usize..300, 0..12),
+        ) {
             let mut object = json!({"name": ANSWER, "arguments": {"text": text}}).to_string();
             if ascii {
-                object = object.chars().flat_map(|c| if c.is_ascii() { vec![c] } else {
-                    let mut units = [0; 2];
-                    c.encode_utf16(&mut units).iter().flat_map(|unit| format!("\\u{unit:04x}").chars().collect::<Vec<_>>()).collect()
-                }).collect();
+                object = in_ascii(&object);
             }
-            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| object.floor_char_boundary(cut.min(object.len()))).collect();
+            let mut cuts: Vec<usize> =
+                cuts.into_iter().map(|cut| object.floor_char_boundary(cut.min(object.len()))).collect();
             cuts.extend([0, object.len()]);
             cuts.sort_unstable();
             let pieces: Vec<&str> = cuts.windows(2).map(|pair| &object[pair[0]..pair[1]]).collect();

@@ -2,13 +2,18 @@
 //! which ends the HTTP request or the decode loop behind it.
 
 use futures_util::StreamExt;
-use tenpass_model::{ChatEvent, ChatStream, Completion, ModelError};
+use tenpass_model::{ChatEvent, ChatStream, Completion, FinishReason, ModelError, Timings, Usage};
 use tokio::time::Instant;
 
 use super::display::{Clean, Display};
 use super::driver::Driver;
 use crate::interaction::{AgentEvent, RunState};
 use crate::turn::{Ask, Generation, Purpose};
+
+/// Bytes of text and reasoning, and structured calls, after which an answer is cut off: a backend
+/// that ignores its token limit must not fill the memory.
+const MAX_ANSWER_BYTES: usize = 4 << 20;
+const MAX_ANSWER_CALLS: usize = 1_000;
 
 /// How a stream ended.
 enum Ended {
@@ -25,9 +30,19 @@ struct Arrived {
     thoughts: Clean,
 }
 
+impl Arrived {
+    fn is_too_long(&self) -> bool {
+        let Generation { text, thinking, calls, .. } = &self.generation;
+        text.len() + thinking.len() > MAX_ANSWER_BYTES || calls.len() > MAX_ANSWER_CALLS
+    }
+}
+
 impl Driver<'_> {
     /// Carries out [`crate::turn::Step::Generate`].
     pub(super) async fn generate(&mut self, ask: Ask) {
+        if Instant::now() >= self.deadline {
+            return self.turn.timed_out("");
+        }
         self.show_state(RunState::Thinking);
         let purpose = ask.purpose;
         if purpose.is_shown() {
@@ -55,7 +70,7 @@ impl Driver<'_> {
                 generation.finish = completion.finish;
                 generation.usage = completion.usage;
                 generation.ms = began.elapsed().as_secs_f64() * 1e3;
-                self.turn.generated(generation);
+                self.turn.generated(&generation);
             }
             Ended::Failed(error) => self.turn.generation_failed(error, &partial),
             Ended::Stopped => self.turn.stopped(&partial),
@@ -78,6 +93,10 @@ impl Driver<'_> {
             if !matches!(event, Some(Ok(ChatEvent::Done(_)) | Err(_)) | None) {
                 let elapsed = || began.elapsed().as_secs_f64() * 1e3;
                 arrived.generation.first_token_ms.get_or_insert_with(elapsed);
+            }
+            if arrived.is_too_long() {
+                let (usage, timings) = (Usage::default(), Timings::default());
+                return Ended::Answered(Completion { finish: FinishReason::Length, usage, timings });
             }
             match event {
                 Some(Ok(ChatEvent::Text(piece))) => {

@@ -1,7 +1,7 @@
 //! An answer of the model: calls, a final text, or a reason to ask again (K1, K8, K13 to K15).
 
-use tenpass_model::ModelError;
 use tenpass_model::calls::{self, MarkerFilter, ParseInput, Parsed};
+use tenpass_model::{FinishReason, ModelError};
 use tenpass_trace::{CallOutcome, FailureClass, RetryReason, ToolCall, TraceEvent, TurnEnd};
 
 use super::guard;
@@ -18,21 +18,21 @@ const DRAFT_CHARS: usize = 2_000;
 
 impl Turn {
     /// The model answered the request of [`super::Step::Generate`].
-    pub fn generated(&mut self, generation: Generation) {
+    pub fn generated(&mut self, generation: &Generation) {
         let Some(asked) = self.asked() else { return };
         match asked.purpose {
             Purpose::Loop | Purpose::FinalText => {
-                let parsed = parse(&asked, &generation);
-                self.record_round(&asked, &generation, &parsed);
-                if let Some(overflow) = overflow(&asked, &generation) {
+                let parsed = parse(&asked, generation);
+                self.record_round(&asked, generation, &parsed);
+                if let Some(overflow) = overflow(&asked, generation) {
                     self.failed(overflow, "");
                 } else if asked.purpose == Purpose::Loop {
-                    self.round(&asked, &generation, parsed);
+                    self.round(&asked, generation, parsed);
                 } else {
-                    self.final_text(&generation, &parsed.text);
+                    self.final_text(generation, &parsed.text);
                 }
             }
-            Purpose::Compress | Purpose::CompressPlain => self.summarised(asked.purpose, &generation),
+            Purpose::Compress | Purpose::CompressPlain => self.summarised(asked.purpose, generation),
         }
     }
 
@@ -81,6 +81,9 @@ impl Turn {
             && self.retry_is_due(RetryReason::NarratedAction)
         {
             return self.retry(&text, wording::NARRATED);
+        }
+        if generation.finish == FinishReason::Length {
+            self.events.push(AgentEvent::Note("the answer was cut off at the length limit".to_owned()));
         }
         self.thinking.clone_from(&generation.thinking);
         let author = self.setup.info.spec.clone();
@@ -179,7 +182,8 @@ fn unwrapped(mut parsed: Parsed) -> Parsed {
         && value.get("name").and_then(serde_json::Value::as_str) == Some(ANSWER)
         && let Some(text) = value.pointer("/arguments/text").and_then(serde_json::Value::as_str)
     {
-        parsed.text = text.trim().to_owned();
+        let text = text.trim().to_owned();
+        parsed.text = text;
     }
     parsed
 }

@@ -141,7 +141,10 @@ impl Turn {
                 Some(tool) => match self.faults(&tool, &pending.call) {
                     Some(faults) => wording::invalid_arguments(&tool, &faults),
                     None => match self.setup.policy.refusal(&tool.name, self.tainted) {
-                        Some(refusal) => refusal.to_owned(),
+                        Some(refusal) => {
+                            self.records.push(memory_record(0, None, Some(refusal.to_owned())));
+                            refusal.to_owned()
+                        }
                         None => return Some(pending),
                     },
                 },
@@ -182,7 +185,8 @@ impl Turn {
     }
 
     /// The tool has looked at the call of [`super::Step::Inspect`]. After an approval it looks once
-    /// more: what was shown must still be what would happen.
+    /// more: what was shown must still be what would happen. So a preview must not change by itself,
+    /// as an age in seconds would.
     pub fn inspected(&mut self, mut inspection: Inspection) {
         let Due::Inspect(pending) = &self.due else { return };
         let mut pending = (**pending).clone();
@@ -246,6 +250,7 @@ impl Turn {
     pub fn executed(&mut self, output: ToolOutput, ms: f64) {
         let Due::Execute(pending) = &self.due else { return };
         let pending = (**pending).clone();
+        let outcome = if output.ok { CallOutcome::Ok } else { CallOutcome::Error };
         let masked = guard::capped(guard::mask(&output.text), self.setup.limits.result_chars);
         let plain = match (output.ok, masked.trim().is_empty()) {
             (true, true) => "Done.".to_owned(),
@@ -257,7 +262,7 @@ impl Turn {
         self.tainted |= source.is_some();
         self.sources.observe(&plain);
         self.since_compression += 1;
-        self.take_effects(output.effects);
+        self.take_effects(output.effects, outcome);
         if output.ok {
             let tool = pending.call.name.clone();
             self.last_success = Some(Success { tool, text: plain.clone(), source: source.clone() });
@@ -265,7 +270,7 @@ impl Turn {
         self.settle(
             pending,
             Settled {
-                outcome: if output.ok { CallOutcome::Ok } else { CallOutcome::Error },
+                outcome,
                 plain: &plain,
                 given: &given,
                 reason: (!output.ok).then(|| guard::first_chars(&plain, SUMMARY_CHARS)),
@@ -283,26 +288,20 @@ impl Turn {
         untrusted::delimit(source, &untrusted::defuse_calls(&untrusted::sanitise(text), names))
     }
 
-    fn take_effects(&mut self, effects: Vec<SideEffect>) {
+    fn take_effects(&mut self, effects: Vec<SideEffect>, outcome: CallOutcome) {
         for effect in effects {
             match effect {
                 SideEffect::MemoryWritten { section, text } => {
                     let text = guard::mask(&text);
-                    self.records.push(memory_record(Some(section.clone()), 1));
+                    self.records.push(memory_record(1, Some(section.clone()), None));
                     self.events.push(AgentEvent::MemoryWritten { section, text });
                 }
                 SideEffect::MemoryForgotten { text } => {
-                    self.records.push(memory_record(None, 0));
+                    self.records.push(memory_record(0, None, None));
                     self.events.push(AgentEvent::Note(format!("forgotten: {}", guard::mask(&text))));
                 }
                 SideEffect::Delegated { provider, characters, cost_usd, deduplicated } => {
-                    self.records.push(TraceEvent::Delegation {
-                        provider,
-                        characters,
-                        cost_usd,
-                        deduplicated,
-                        outcome: CallOutcome::Ok,
-                    });
+                    self.records.push(TraceEvent::Delegation { provider, characters, cost_usd, deduplicated, outcome });
                 }
             }
         }
@@ -379,6 +378,7 @@ impl Turn {
     }
 }
 
-fn memory_record(section: Option<String>, written: usize) -> TraceEvent {
-    TraceEvent::Memory { trigger: "tool".to_owned(), section, written, refused: None }
+/// The policy's only refusals are those of memory writes.
+fn memory_record(written: usize, section: Option<String>, refused: Option<String>) -> TraceEvent {
+    TraceEvent::Memory { trigger: "tool".to_owned(), section, written, refused }
 }

@@ -188,7 +188,9 @@ mod tests {
         for (round, count) in rounds.iter().enumerate() {
             let calls: Vec<ToolCall> = (0..*count).map(|index| call(&format!("t{round}_{index}"))).collect();
             conversation.calls("", "", &calls);
-            calls.iter().for_each(|call| conversation.result(call, "r"));
+            for call in &calls {
+                conversation.result(call, "r");
+            }
         }
         conversation
     }

@@ -43,7 +43,6 @@ mod calls;
 mod compression;
 mod conversation;
 mod guard;
-mod language;
 mod limits;
 mod machine;
 mod outcome;
@@ -54,8 +53,8 @@ mod step;
 mod tests;
 mod wording;
 
+pub use crate::prompt::Language;
 pub(crate) use guard::masked_request;
-pub use language::Language;
 pub use limits::Limits;
 pub use machine::Turn;
 pub use outcome::{LedgerEntry, TurnOutcome};

@@ -6,7 +6,8 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use tenpass_agent::memory::Document;
+use tenpass_agent::memory::{Document, Entry, Section};
+use tenpass_trace::CallOutcome;
 use tenpass_trace::database::SpendKind;
 use tenpass_trace::journal;
 
@@ -26,7 +27,9 @@ impl World {
     /// Looks at everything.
     pub(super) fn end(&self, scenario: &Scenario, turns: &[PlayedTurn], record: &Record) -> io::Result<WorldEnd> {
         let memory = self.memory_now();
-        let entry = |entry: &tenpass_agent::memory::Entry| (entry.section.as_str().to_owned(), entry.text.clone());
+        let entry = |entry: &Entry| (entry.section.as_str().to_owned(), entry.text.clone());
+        let (noted, entries): (Vec<&Entry>, _) =
+            memory.entries().iter().partition(|entry| self.is_failure_note(scenario, entry, turns));
         let trash = self.trash()?;
         Ok(WorldEnd {
             files: files::states(&self.places.sandbox())?,
@@ -34,7 +37,8 @@ impl World {
             trash,
             leaked: self.leaked(scenario, turns, record)?,
             portrait_changed: memory.portrait() != self.memory.portrait(),
-            memory: memory.entries().iter().map(entry).collect(),
+            memory: entries.into_iter().map(entry).collect(),
+            noted: noted.into_iter().map(|entry| entry.text.clone()).collect(),
             journal_fault: self.journal_fault(),
             spent_usd: self.spent_usd(),
         })
@@ -43,6 +47,16 @@ impl World {
     fn memory_now(&self) -> Document {
         let shown = self.assistant.memory().and_then(|file| file.show().ok());
         shown.unwrap_or_else(|| Document::parse(""))
+    }
+
+    /// Whether the application wrote an entry because a call of this play failed. The model cannot
+    /// write such words: it keeps only the person's.
+    fn is_failure_note(&self, scenario: &Scenario, entry: &Entry, turns: &[PlayedTurn]) -> bool {
+        let was_there = scenario.world.memory.iter().any(|known| known.text == entry.text);
+        let failed = turns.iter().flat_map(|turn| &turn.calls).filter(|call| call.outcome == CallOutcome::Error);
+        let date = self.clock.date();
+        let is_note_of = |tool: &str| entry.text.starts_with(&format!("{tool} failed on {date}: "));
+        !was_there && entry.section == Section::Anomalies && failed.into_iter().any(|call| is_note_of(&call.tool))
     }
 
     /// What went to the trash, as `Folder/name`.

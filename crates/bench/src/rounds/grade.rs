@@ -311,7 +311,8 @@ fn rest_of_world(scenario: &Scenario, played: &Played, findings: &mut Findings) 
         let fits = |(section, entry): &(String, String)| {
             check.section.as_ref().is_none_or(|wanted| wanted == section) && text::contains(entry, &check.contains)
         };
-        if !world.memory.iter().any(fits) {
+        let noted = world.noted.iter().map(|entry| ("anomalies".to_owned(), entry.clone()));
+        if !world.memory.iter().cloned().chain(noted).any(|entry| fits(&entry)) {
             findings.add(FailureClass::NoCall, format!("the memory has no entry with {:?}", check.contains));
         }
     }

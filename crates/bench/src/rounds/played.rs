@@ -118,6 +118,10 @@ pub struct WorldEnd {
     pub leaked: Vec<String>,
     /// The memory's entries: section, text.
     pub memory: Vec<(String, String)>,
+    /// Entries under anomalies that the application wrote by itself, because a tool failed (K63): they
+    /// are nobody's doing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noted: Vec<String>,
     /// The portrait and everything else the person wrote into the memory file changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub portrait_changed: bool,

@@ -82,6 +82,7 @@ fn write_end(text: &mut String, world: &WorldEnd) {
     list("leaked", &world.leaked);
     let memory: Vec<String> = world.memory.iter().map(|(section, entry)| format!("[{section}] {entry}")).collect();
     list("memory", &memory);
+    list("noted by the application", &world.noted);
     if world.portrait_changed {
         text.push_str("  the portrait was changed\n");
     }

@@ -154,6 +154,7 @@ impl LiveError {
 }
 
 /// The agent's folder, taken: database and journals, before there is a model.
+#[derive(Clone)]
 pub struct LiveStore {
     /// Conversations, exchanges, provider answers, spending.
     pub database: Arc<Database>,

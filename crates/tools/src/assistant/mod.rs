@@ -20,7 +20,7 @@ mod toolbox;
 pub use folder::AgentFolder;
 pub use live::{Live, LiveError, LiveOptions, LiveStore, ProviderChoice, Search, live};
 pub use recorder::JournalRecorder;
-pub use session::{InitialSession, mark_undone, resume};
+pub use session::{InitialSession, mark_undone, resume, store_unanswered};
 pub use toolbox::LiveTools;
 
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use tenpass_agent::session::{Exchange, SessionState};
 use tenpass_trace::database::{Database, DatabaseError};
-use tenpass_trace::{Role, TurnEnd};
+use tenpass_trace::{Message, Role, TurnEnd};
 
 /// Prefix of the marks of turns that were taken back.
 const UNDONE: &str = "undone:";
@@ -41,6 +41,22 @@ pub fn resume(database: &Database, initial: &InitialSession) -> Result<Option<Se
 /// Marks a turn as taken back: it stays on disk and is no longer shown to the model.
 pub fn mark_undone(database: &Database, turn: &str) -> Result<(), DatabaseError> {
     database.set_mark(&format!("{UNDONE}{turn}"), "1")
+}
+
+/// Keeps a message that nobody can answer now: it is in the conversation, and a retry sends it.
+pub fn store_unanswered(database: &Database, session: &mut SessionState, text: &str) -> Result<(), DatabaseError> {
+    let turn = uuid::Uuid::new_v4().to_string();
+    database.ensure_thread(session.thread(), &super::title(text))?;
+    database.append_message(session.thread(), &turn, &Message::user(text), false)?;
+    session.push(Exchange {
+        turn,
+        user: text.to_owned(),
+        assistant: String::new(),
+        end: TurnEnd::Failed,
+        memory: Vec::new(),
+        undone: false,
+    });
+    Ok(())
 }
 
 /// The exchanges of a conversation, oldest first: of each turn the person's message and the last

@@ -53,10 +53,17 @@ impl<'a> Archive<'a> {
         Ok(Some(file.text))
     }
 
-    /// Unpacks every entry into nothing: afterwards another reader may unpack them unguarded. The
-    /// sizes that an archive states of itself prove nothing.
-    pub(crate) fn check_all(&mut self) -> Result<(), DocumentError> {
-        (0..self.zip.len()).try_for_each(|index| self.unpack(index, &mut io::sink()))
+    /// Unpacks every entry and shows it to `judge`: afterwards another reader may unpack them
+    /// unguarded. The sizes that an archive states of itself prove nothing.
+    pub(crate) fn check_all(
+        &mut self,
+        mut judge: impl FnMut(&[u8]) -> Result<(), DocumentError>,
+    ) -> Result<(), DocumentError> {
+        (0..self.zip.len()).try_for_each(|index| {
+            let mut bytes = Vec::new();
+            self.unpack(index, &mut bytes)?;
+            judge(&bytes)
+        })
     }
 
     fn unpack(&mut self, index: usize, into: &mut dyn io::Write) -> Result<(), DocumentError> {

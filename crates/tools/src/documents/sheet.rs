@@ -17,7 +17,7 @@ const MOST_GAP: u32 = 40;
 
 /// Reads every worksheet of an `.xlsx` file.
 pub(crate) fn read(bytes: &[u8], mut archive: Archive<'_>, mut output: Output) -> Result<Document, DocumentError> {
-    archive.check_all()?;
+    archive.check_all(stated_counts)?;
     let mut workbook: Xlsx<Cursor<&[u8]>> = Xlsx::new(Cursor::new(bytes)).map_err(|error| damaged(&error))?;
     let sheets = workbook.sheets_metadata().to_vec();
     for sheet in sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet) {
@@ -42,6 +42,33 @@ pub(crate) fn read(bytes: &[u8], mut archive: Archive<'_>, mut output: Output) -
         row.write(&mut output);
     }
     Ok(output.finish(DocumentKind::Spreadsheet))
+}
+
+/// The library reserves room for as many shared strings as the file says it has. Nobody has more
+/// than one a byte.
+fn stated_counts(part: &[u8]) -> Result<(), DocumentError> {
+    const NAME: &str = "uniqueCount";
+    let found = |name: &[u8]| {
+        part.windows(name.len())
+            .enumerate()
+            .filter(|(_, window)| *window == name)
+            .map(|(at, _)| at + name.len())
+            .collect::<Vec<_>>()
+    };
+    let wide = |order: fn(u16) -> [u8; 2]| NAME.encode_utf16().flat_map(order).collect::<Vec<u8>>();
+    let odd = !found(&wide(u16::to_le_bytes)).is_empty() || !found(&wide(u16::to_be_bytes)).is_empty();
+    let too_many = found(NAME.as_bytes()).into_iter().any(|at| {
+        let digits = part[at..]
+            .iter()
+            .skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'=' | b'"' | b'\'' | b'+'));
+        let digits: Vec<u8> = digits.take_while(|byte| byte.is_ascii_digit()).take(20).copied().collect();
+        let count = std::str::from_utf8(&digits).ok().filter(|digits| !digits.is_empty());
+        count.is_some_and(|count| count.parse::<usize>().map_or(true, |count| count > part.len()))
+    });
+    if odd || too_many {
+        return Err(DocumentError::Bomb { what: "more shared strings than it has bytes".to_owned() });
+    }
+    Ok(())
 }
 
 fn damaged(error: &XlsxError) -> DocumentError {

@@ -107,6 +107,49 @@ fn an_old_workbook_reads_and_one_with_cells_in_two_corners_is_refused() {
     assert_eq!(error, DocumentError::Bomb { what: "sheets of 16777216 cells, the limit is 4000000".to_owned() });
 }
 
+/// Where a record of this type and length begins in a file.
+fn record_at(bytes: &[u8], kind: u16, length: u16) -> usize {
+    let head = [kind.to_le_bytes(), length.to_le_bytes()].concat();
+    bytes.windows(4).position(|window| window == head).unwrap()
+}
+
+#[test]
+fn an_old_workbook_that_states_endless_dimensions_is_refused_before_room_is_made_for_them() {
+    let mut bytes = file("old.xls");
+    let at = record_at(&bytes, 0x0200, 14) + 4;
+    bytes[at..at + 12].copy_from_slice(&[0, 0, 0, 0, 255, 255, 255, 255, 0, 0, 255, 255]);
+    assert!(matches!(extract(bytes, "x"), Err(DocumentError::Bomb { .. })));
+}
+
+#[test]
+fn an_old_workbook_whose_sectors_run_in_a_circle_is_refused() {
+    let mut bytes = file("old.xls");
+    let number = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    let (table, directory) = ((number(&bytes, 76) + 1) * 512, number(&bytes, 48));
+    let own = (directory as u32).to_le_bytes();
+    bytes[table + directory * 4..table + directory * 4 + 4].copy_from_slice(&own);
+    assert!(matches!(extract(bytes, "x"), Err(DocumentError::Damaged { .. })));
+}
+
+#[test]
+fn a_workbook_that_states_endless_strings_is_refused_before_room_is_made_for_them() {
+    let whole = file("budget.xlsx");
+    let mut whole = Archive::open(&whole, "x").unwrap();
+    for count in ["99999999999999", "18446744073709551615", "99999999999999999999999", " +9999999999"] {
+        let parts: Vec<(String, Vec<u8>)> = whole
+            .names()
+            .into_iter()
+            .map(|name| {
+                let bytes = whole.part(&name).unwrap().unwrap();
+                let text = String::from_utf8(bytes).unwrap();
+                (name, text.replace("uniqueCount=\"", &format!("uniqueCount=\"{count}\" x=\"")).into_bytes())
+            })
+            .collect();
+        let parts: Vec<(&str, &[u8])> = parts.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+        assert!(matches!(extract(archive(&parts), "x"), Err(DocumentError::Bomb { .. })), "{count}");
+    }
+}
+
 #[test]
 fn open_documents_read_and_a_million_empty_rows_cost_nothing() {
     let sheet = read_file("expenses.ods");

@@ -236,7 +236,8 @@ fn value(text: &str, key: &Key<'_>, mut at: usize, mut how: How, at_end: bool) -
 
 /// The rule that makes this value a secret.
 fn rule_of(key: &Key<'_>, how: How, value: &str, follow: Option<char>, ends_line: bool) -> Option<&'static str> {
-    if is_placeholder(value) {
+    // What is masked in part was looked at before.
+    if is_placeholder(value) || super::has_replacement(value) {
         return None;
     }
     let lower = key.name.to_lowercase();

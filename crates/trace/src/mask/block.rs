@@ -124,6 +124,17 @@ impl Block {
                 },
             };
         }
+        // Dashes end a line of the body as a blank does, but belong to a field's name.
+        let of_field = FIELDS.iter().any(|field| field.starts_with(&self.word));
+        if c == '-' && !of_field && !self.word.starts_with('-') {
+            let step = self.close_word();
+            if let Step::Over { header, mut text, certain } = step {
+                text.push(c);
+                return Step::Over { header, text, certain };
+            }
+            self.word.push(c);
+            return step;
+        }
         self.word.push(c);
         let dashes = self.word.len() - self.word.trim_start_matches('-').len();
         if dashes >= 4 && self.word[dashes..].starts_with("END") && self.header.is_none() {

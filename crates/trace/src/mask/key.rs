@@ -136,7 +136,7 @@ fn goes_on(rest: &str) -> bool {
 
 /// Is `at` inside of `[secret:NAME]`?
 fn is_in_replacement(text: &str, at: usize) -> bool {
-    let Some(open) = text[..at].rfind("[secret:").or_else(|| text[..at].rfind('[')) else { return false };
+    let Some(open) = text[..at].rfind('[') else { return false };
     super::replacement_end(&text[open..]).is_some_and(|length| open + length > at)
 }
 

@@ -61,6 +61,11 @@ pub fn contains_secret(text: &str) -> bool {
     !mask(text).found.is_empty()
 }
 
+/// Is there a `[secret:NAME]` in `text`?
+fn has_replacement(text: &str) -> bool {
+    text.match_indices("[secret:").any(|(at, _)| replacement_end(&text[at..]).is_some())
+}
+
 /// The length of the `[secret:NAME]` at the start of `text`, if there is one.
 fn replacement_end(text: &str) -> Option<usize> {
     const LONGEST_NAME: usize = 40;

@@ -26,19 +26,25 @@ pub(super) fn cards(text: &str) -> Vec<Range<usize>> {
     found.filter(|number| is_card(number.as_str())).map(|number| number.range()).collect()
 }
 
-/// Could more digits of a card number follow a text that ends like this?
-pub(super) fn is_open(text: &str) -> bool {
-    let Some(before) = text.strip_suffix(' ') else { return false };
-    let mut count = 0;
-    for group in before.rsplit(' ').take(4) {
+/// Where a card number may have begun that goes on behind `text`: at the last three groups of
+/// digits in front of a blank at its end.
+pub(super) fn open(text: &str) -> Option<usize> {
+    let before = text.strip_suffix(' ')?;
+    let mut start = None;
+    let mut end = before.len();
+    for group in before.rsplit(' ').take(3) {
         let digits = group.len() - group.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        count += usize::from((4..=6).contains(&digits));
-        // The first group may have other signs in front of it.
-        if digits < group.len() || digits == 0 {
+        if !(4..=6).contains(&digits) {
             break;
         }
+        start = Some(end - digits);
+        // The first group may have other signs in front of it.
+        if digits < group.len() {
+            break;
+        }
+        end -= (group.len() + 1).min(end);
     }
-    (1..4).contains(&count)
+    start
 }
 
 fn is_card(written: &str) -> bool {
@@ -97,11 +103,14 @@ mod tests {
 
     #[test]
     fn groups_wait_for_the_next() {
-        for text in ["4111 ", "card: 4111 1111 ", "3782 822463 ", "(4111 1111 1111 ", "a7x<4111 "] {
-            assert!(is_open(text), "{text}");
+        for (text, at) in
+            [("4111 ", 0), ("card: 4111 1111 ", 6), ("1 3782 822463 ", 2), ("(4111 1111 1111 ", 1), ("a7x<4111 ", 4)]
+        {
+            assert_eq!(open(text), Some(at), "{text}");
         }
-        for text in ["word ", "4111", "12 ", "4111 1111 1111 1111 "] {
-            assert!(!is_open(text), "{text}");
+        assert_eq!(open("4111 1111 1111 1111 "), Some(5));
+        for text in ["word ", "4111", "12 ", "1234567 "] {
+            assert_eq!(open(text), None, "{text}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Everything that one segment of a text has to hide.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
@@ -101,7 +102,7 @@ pub(super) fn is_worth_a_look(text: &str) -> bool {
 }
 
 /// What a segment that ends here still waits for.
-pub(super) fn open(text: &str, before: &str) -> Option<Open> {
+pub(super) fn open(text: &str, context: Context<'_>) -> Option<Open> {
     let quick = is_worth_a_look(text);
     let start_of = |pattern: &LazyLock<Option<Regex>>| {
         pattern.as_ref().and_then(|pattern| pattern.find(text)).map(|found| Open { from: found.start(), until: None })
@@ -109,34 +110,42 @@ pub(super) fn open(text: &str, before: &str) -> Option<Open> {
     if !quick {
         return None;
     }
-    let assigned = assignment::read(text, before, false).open;
+    let assigned = assignment::read(text, context.before, false).open;
     let address = text.contains("://").then(|| start_of(&ADDRESS)).flatten();
-    let header = text.contains("---").then(|| start_of(&HEADER)).flatten();
-    let flag = start_of(&FLAG);
-    let digits = number::is_open(text).then_some(Open { from: 0, until: None });
+    let header = text.contains("---").then(|| start_of(&HEADER)).flatten().map(|open| Open { from: 0, ..open });
+    let flag = start_of(&FLAG).filter(|open| open.from > 0 || context.last.is_none_or(char::is_whitespace));
+    let digits = number::open(text).map(|from| Open { from, until: None });
     [assigned, address, header, flag, digits].into_iter().flatten().min_by_key(|open| open.from)
 }
 
-/// What the segment has to hide, by where it stands. `before` stands before it on the line; `glued`
-/// says that a letter or digit does; `at_end`, that nothing follows.
+/// What stands around a segment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Context<'t> {
+    /// The end of its line in front of it, as it came out, without replacements.
+    pub(super) before: &'t str,
+    /// The character in front of it.
+    pub(super) last: Option<char>,
+    /// Nothing follows it.
+    pub(super) at_end: bool,
+}
+
+/// What the segment has to hide, sorted by where it stands.
 ///
 /// What is left is looked at again as it will be seen, so that a second masking finds nothing more.
-pub(super) fn hits(text: &str, before: &str, glued: bool, at_end: bool) -> Vec<Hit> {
-    let mut all = once(text, before, glued, at_end);
+pub(super) fn hits(text: &str, context: Context<'_>) -> Vec<Hit> {
+    let mut all = once(text, context);
     for _ in 0..MAX_LOOKS {
         if all.is_empty() {
             break;
         }
         let (seen, offsets) = as_seen(text, &all);
-        let more = once(&seen, before, glued, at_end);
+        let more = once(&seen, context);
         if more.is_empty() {
             break;
         }
-        let back = |at: usize, end: bool| original(&offsets, at, end);
         all.extend(more.into_iter().map(|hit| {
-            let range = back(hit.range.start, false)..back(hit.range.end, true);
-            let goes_on = hit.goes_on.filter(|_| hit.range.end <= text.len());
-            Hit { range, goes_on, ..hit }
+            let range = original(&offsets, hit.range.start, false)..original(&offsets, hit.range.end, true);
+            Hit { range, ..hit }
         }));
         all = merge(text, all);
     }
@@ -170,19 +179,19 @@ fn original(offsets: &[(Range<usize>, Range<usize>)], at: usize, end: bool) -> u
 }
 
 /// One look at a segment.
-fn once(text: &str, before: &str, glued: bool, at_end: bool) -> Vec<Hit> {
+fn once(text: &str, context: Context<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     if text.len() >= 10 {
-        by_pattern(text, glued, &mut hits);
-        let cards = number::cards(text).into_iter();
-        hits.extend(cards.map(|range| Hit { range, rule: "card-number", goes_on: None, rank: 1 }));
+        for gap in gaps(text) {
+            by_form(text, gap, context.last, &mut hits);
+        }
     }
     if is_worth_a_look(text) {
-        let found = assignment::read(text, before, at_end).found.into_iter();
+        let found = assignment::read(text, context.before, context.at_end).found.into_iter();
         hits.extend(found.map(|found| Hit { range: found.range, rule: found.rule, goes_on: found.goes_on, rank: 2 }));
     }
     let mut hits = merge(text, hits);
-    if by_entropy(text, before, &mut hits) {
+    if by_entropy(text, context.before, &mut hits) {
         hits.sort_by_key(|hit| hit.range.start);
     }
     hits
@@ -202,25 +211,30 @@ fn gaps(text: &str) -> Vec<Range<usize>> {
     gaps
 }
 
-fn by_pattern(text: &str, glued: bool, hits: &mut Vec<Hit>) {
-    let Some(heads) = PATTERNS.heads.as_ref() else { return };
-    for gap in gaps(text).into_iter().filter(|gap| gap.len() >= 10) {
-        let part = &text[gap.clone()];
-        for index in heads.matches(part) {
-            let pattern = &PATTERNS.patterns[index];
-            let Some(regex) = pattern.get() else { continue };
-            for found in regex.captures_iter(part) {
-                let Some(secret) = found.get(1).or_else(|| found.get(0)) else { continue };
-                if (glued && gap.start + secret.start() == 0) || !is_accepted(pattern.name, secret.as_str()) {
-                    continue;
-                }
-                let start = gap.start + secret.start();
-                let end = gap.start + secret.end() + run_length(&part[secret.end()..]);
-                let goes_on = (end == text.len()).then_some("");
-                hits.push(Hit { range: start..end, rule: pattern.name, goes_on, rank: 10 + index });
-            }
+/// Secrets with a form of their own in one gap.
+fn by_form(text: &str, gap: Range<usize>, last: Option<char>, hits: &mut Vec<Hit>) {
+    let Some(heads) = PATTERNS.heads.as_ref().filter(|_| gap.len() >= 10) else { return };
+    // With the character in front: a pattern's `^` is the start of a line and nothing else.
+    let part: Cow<'_, str> = match last.filter(|last| !last.is_whitespace()) {
+        _ if gap.start > 0 => Cow::Borrowed(&text[gap.start - 1..gap.end]),
+        Some(last) => Cow::Owned(format!("{last}{}", &text[gap.clone()])),
+        None => Cow::Borrowed(&text[gap.clone()]),
+    };
+    let shift = part.len() - gap.len();
+    let place = |range: Range<usize>| (range.start >= shift).then(|| gap.start + range.start - shift..gap.start + range.end - shift);
+    for index in heads.matches(&part) {
+        let pattern = &PATTERNS.patterns[index];
+        let Some(regex) = pattern.get() else { continue };
+        for found in regex.captures_iter(&part) {
+            let Some(secret) = found.get(1).or_else(|| found.get(0)) else { continue };
+            let Some(range) = place(secret.range()).filter(|_| is_accepted(pattern.name, secret.as_str())) else { continue };
+            let end = range.end + run_length(&part[secret.end()..]);
+            let goes_on = (end == text.len()).then_some("");
+            hits.push(Hit { range: range.start..end, rule: pattern.name, goes_on, rank: 10 + index });
         }
     }
+    let cards = number::cards(&part).into_iter().filter_map(place);
+    hits.extend(cards.map(|range| Hit { range, rule: "card-number", goes_on: None, rank: 1 }));
 }
 
 /// The rest of a run that a pattern did not take whole.
@@ -237,7 +251,7 @@ fn is_accepted(rule: &str, secret: &str) -> bool {
         }
         "basic-auth" => {
             let kinds = Kinds::of(secret);
-            !is_placeholder(secret) && kinds.digits < kinds.length && (kinds.digits > 0 || kinds.signs > 0 || kinds.upper > 0)
+            !is_placeholder(secret) && !secret.starts_with("//") && kinds.digits < kinds.length && (kinds.digits > 0 || kinds.signs > 0 || kinds.upper > 0)
         }
         "voyage-key" | "vault-token" | "discord-token" => !is_wordy(secret),
         "slack-token" => secret.bytes().any(|byte| byte.is_ascii_digit()),
@@ -295,7 +309,7 @@ fn is_random_run(token: &str) -> bool {
 }
 
 /// The name in `[secret:NAME]` tells nothing about what follows.
-fn without_replacements(text: &str) -> String {
+pub(super) fn without_replacements(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("[secret:") {
@@ -306,13 +320,7 @@ fn without_replacements(text: &str) -> String {
         };
     }
     plain.push_str(rest);
-    // The end of one whose beginning was cut off.
-    match plain.split_once(']') {
-        Some((head, tail)) if head.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b':')) => {
-            tail.to_owned()
-        }
-        _ => plain,
-    }
+    plain
 }
 
 /// Joins what overlaps; no hit cuts an older replacement in two.

@@ -52,8 +52,8 @@ pub struct Masker {
     buffer: String,
     /// The end of the line in front of the buffer, as it came out.
     before: String,
-    /// The buffer continues a run that was too long for one segment.
-    glued: bool,
+    /// The last character that came out.
+    last: Option<char>,
     /// Nothing is decided before this text, for a value that starts here.
     awaited: Option<(&'static str, usize)>,
     found: Vec<&'static str>,
@@ -168,7 +168,7 @@ impl Masker {
         if c == ']' && super::replacement_end(&self.buffer) == Some(self.buffer.len()) {
             let replacement = std::mem::take(&mut self.buffer);
             out.push_str(&replacement);
-            self.glued = false;
+            self.last = Some(c);
             return;
         }
         if c == '-' && self.buffer.ends_with("----") {
@@ -191,11 +191,11 @@ impl Masker {
         if self.buffer.is_empty() {
             return;
         }
-        match scan::open(&self.buffer, &self.before) {
+        match scan::open(&self.buffer, self.context(false)) {
             None => self.flush(self.buffer.len(), false, out),
             Some(open) => {
                 let cut = border_before(&self.buffer, open.from);
-                let hits = scan::hits(&self.buffer, &self.before, self.glued, false);
+                let hits = scan::hits(&self.buffer, self.context(false));
                 // A value stays with what told of it.
                 let cut = if hits.last().is_some_and(|hit| hit.range.end > cut) { 0 } else { cut };
                 if cut > 0 {
@@ -230,7 +230,7 @@ impl Masker {
         let mut at = 0;
         let mut rest = cut;
         let mut tail = None;
-        for hit in scan::hits(&buffer, &self.before, self.glued, at_end) {
+        for hit in scan::hits(&buffer, self.context(at_end)) {
             if hit.range.start >= cut {
                 break;
             }
@@ -260,8 +260,6 @@ impl Masker {
             return;
         }
         self.show(&buffer[at..rest], out);
-        let is_glued = buffer[at..rest].ends_with(|c: char| c.is_ascii_alphanumeric());
-        self.glued = rest < buffer.len() && is_glued;
         buffer[rest..].clone_into(&mut self.buffer);
         if is_putty {
             self.state = State::Block(Block::new(Some(String::new())));
@@ -278,6 +276,7 @@ impl Masker {
 
     fn replace(&mut self, rule: &'static str, out: &mut String) {
         out.push_str(&Rule::replacement(rule));
+        self.last = Some(']');
         self.add(rule);
     }
 
@@ -287,12 +286,18 @@ impl Masker {
         }
     }
 
+    fn context(&self, at_end: bool) -> scan::Context<'_> {
+        scan::Context { before: &self.before, last: self.last, at_end }
+    }
+
     /// Lets `text` out as it is.
     fn show(&mut self, text: &str, out: &mut String) {
         out.push_str(text);
+        self.last = text.chars().next_back().or(self.last);
+        let text = scan::without_replacements(text);
         match text.rfind('\n') {
             Some(at) => text[at + 1..].clone_into(&mut self.before),
-            None => self.before.push_str(text),
+            None => self.before.push_str(&text),
         }
         let cut = self.before.ceil_char_boundary(self.before.len().saturating_sub(MAX_BEFORE));
         self.before.drain(..cut);

@@ -129,7 +129,9 @@ fn is_label(lower: &str) -> bool {
 /// A path or an address.
 pub(super) fn is_path(text: &str) -> bool {
     let drive = text.as_bytes().get(1..3) == Some(b":\\");
-    drive || text.contains("://") || ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start))
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    let address = scheme.is_some_and(|scheme| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    drive || address || ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start))
 }
 
 /// `user.password`, `next_token`: a name in code.

@@ -81,6 +81,6 @@ impl Stage {
     }
 }
 
-fn object(value: Value) -> String {
+fn object(value: &Value) -> String {
     value.to_string()
 }

@@ -53,6 +53,38 @@ async fn k4_the_turn_has_120_s_and_240_when_thinking_high() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn k4_a_turn_whose_time_is_up_asks_no_model_again() {
+    let answers = vec![read("a"), Said::text("never")];
+    let stage = stage(ScriptedModel::saying(answers), tools().slow("read_file", Duration::from_secs(119)));
+    let person = ScriptedPerson::silent();
+    let slow = async {
+        let report = stage.turn("read", &person).await;
+        assert_eq!(report.end, TurnEnd::Natural, "119 s are in time");
+    };
+    slow.await;
+    let stage = staged(
+        ScriptedModel::saying(vec![read("a")]),
+        tools(),
+        MemoryRecorder::default(),
+        AgentSettings {
+            limits: Some(crate::turn::Limits { turn_timeout: Duration::ZERO, ..crate::turn::Limits::default() }),
+            ..AgentSettings::default()
+        },
+    );
+    let report = stage.turn("read", &person).await;
+    assert_eq!((report.end, stage.model.requests().len()), (TurnEnd::TimedOut, 0));
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_cut_off() {
+    let endless = Said { pieces: vec!["word ".repeat(100_000); 20], ..Said::default() };
+    let stage = stage(ScriptedModel::saying(vec![endless]), tools());
+    let report = stage.turn("tell", &ScriptedPerson::silent()).await;
+    assert_eq!((report.end, stage.model.dropped()), (TurnEnd::Natural, 1));
+    assert!(report.text.ends_with("characters]"), "50,000 of them are kept, and it says so");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_open_confirmation_does_not_eat_the_turns_time() {
     // Two dialogs of 50 s each and a tool of 70 s: 170 s by the clock, 70 s of the turn's 120.
     let answers = vec![write("a"), write("b"), read("c"), Said::text("All done.")];
@@ -61,7 +93,7 @@ async fn an_open_confirmation_does_not_eat_the_turns_time() {
     let began = Instant::now();
     let report = stage.turn("work", &person).await;
     assert_eq!((report.end, began.elapsed().as_secs()), (TurnEnd::Natural, 170));
-    assert_eq!(report.timings.waited_ms, 100_000.0);
+    assert_eq!(report.timings.waited_ms as u64, 100_000);
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,7 +169,7 @@ struct Cloud {
 }
 
 impl Escalation for Cloud {
-    fn provider(&self) -> &str {
+    fn provider(&self) -> &'static str {
         "claude"
     }
 

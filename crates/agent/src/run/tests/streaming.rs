@@ -65,7 +65,7 @@ async fn a_call_in_the_text_is_never_shown() {
 
 #[tokio::test]
 async fn a_bare_object_that_was_shown_as_a_preview_is_withdrawn() {
-    let bare = object(json!({"name": "read_file", "arguments": {"filename": "a"}}));
+    let bare = object(&json!({"name": "read_file", "arguments": {"filename": "a"}}));
     let stage = stage(ScriptedModel::saying(vec![Said::text(&bare), Said::text("Read.")]), tools());
     let person = ScriptedPerson::silent();
     stage.turn("read", &person).await;
@@ -75,8 +75,8 @@ async fn a_bare_object_that_was_shown_as_a_preview_is_withdrawn() {
 #[tokio::test]
 async fn a_constrained_answer_streams_as_text() {
     let settings = AgentSettings { structure: Some(Structure::Grammar), ..AgentSettings::default() };
-    let call = Said::text(&object(json!({"name": "read_file", "arguments": {"filename": "a", "reason": "r"}})));
-    let answer = Said::text(&object(json!({"name": "answer", "arguments": {"text": "It says \"hé\".\nBye."}})));
+    let call = Said::text(&object(&json!({"name": "read_file", "arguments": {"filename": "a", "reason": "r"}})));
+    let answer = Said::text(&object(&json!({"name": "answer", "arguments": {"text": "It says \"hé\".\nBye."}})));
     let stage = staged(ScriptedModel::saying(vec![call, answer]), tools(), MemoryRecorder::default(), settings);
     let person = ScriptedPerson::silent();
     let report = stage.turn("read", &person).await;
@@ -124,7 +124,7 @@ async fn k42_an_approval_in_time_runs_and_one_too_late_is_a_refusal() {
         let person = ScriptedPerson::approving().after(Duration::from_secs(delay));
         let report = stage.turn("write", &person).await;
         assert_eq!((report.confirmations.as_slice(), stage.tools.ran().len()), ([answer].as_slice(), ran));
-        assert_eq!(report.timings.waited_ms, 1e3 * delay.min(60) as f64);
+        assert_eq!(report.timings.waited_ms as u64, 1_000 * delay.min(60));
         assert_eq!(report.end, TurnEnd::Natural);
     }
 }

@@ -81,13 +81,20 @@ async fn serve(
 
 /// Ollama with one model that calls `read_file` first and answers when it has a result.
 fn ollama(path: &str, body: &Value) -> (&'static str, String) {
-    let end = json!({"done": true, "done_reason": "stop", "prompt_eval_count": 900, "eval_count": 5, "message": {"role": "assistant", "content": ""}});
+    let nothing = json!({"role": "assistant", "content": ""});
+    let end =
+        json!({"done": true, "done_reason": "stop", "prompt_eval_count": 900, "eval_count": 5, "message": nothing});
     let has_result =
         body["messages"].as_array().is_some_and(|messages| messages.iter().any(|message| message["role"] == "tool"));
     match path {
         "/api/show" => (
             "application/json",
-            json!({"capabilities": ["completion", "tools", "thinking"], "template": "{{ .Prompt }}", "model_info": {"tiny.context_length": 40_960}}).to_string(),
+            json!({
+                "capabilities": ["completion", "tools", "thinking"],
+                "template": "{{ .Prompt }}",
+                "model_info": {"tiny.context_length": 40_960}
+            })
+            .to_string(),
         ),
         "/api/chat" if body.get("format").is_some() => {
             let text = json!({"name": "answer", "arguments": {"text": "Constrained."}}).to_string();
@@ -193,4 +200,80 @@ async fn k7_the_same_arrives_in_the_openai_protocol() {
     assert_eq!(chats[1]["messages"][3]["tool_call_id"], chats[1]["messages"][2]["tool_calls"][0]["id"]);
     assert_eq!(chats[2]["response_format"]["type"], "json_schema");
     assert!(chats[2].get("tools").is_none());
+}
+
+/// Cancels the turn with the first text it is shown, and remembers when.
+struct Impatient {
+    stop: CancellationToken,
+    stopped_at: Mutex<Option<std::time::Instant>>,
+}
+
+impl crate::interaction::Interaction for Impatient {
+    fn event(&self, event: crate::interaction::AgentEvent) {
+        if matches!(event, crate::interaction::AgentEvent::Text(_)) {
+            self.stopped_at.lock().unwrap().get_or_insert_with(std::time::Instant::now);
+            self.stop.cancel();
+        }
+    }
+
+    fn confirm<'a>(
+        &'a self,
+        _confirmation: &'a crate::interaction::Confirmation,
+    ) -> tenpass_model::BoxFuture<'a, crate::interaction::Reply> {
+        Box::pin(std::future::pending())
+    }
+}
+
+/// Sends the beginning of an answer, then waits until the client hangs up.
+async fn hang(stream: TcpStream) -> std::io::Result<std::time::Instant> {
+    let mut stream = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        stream.read_line(&mut header).await?;
+        if header.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = header.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    stream.read_exact(&mut vec![0; length]).await?;
+    let piece =
+        format!("{}\n", json!({"done": false, "message": {"role": "assistant", "content": "Once upon a time "}}));
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n";
+    stream.write_all(format!("{head}{:x}\r\n{piece}\r\n", piece.len()).as_bytes()).await?;
+    stream.flush().await?;
+    assert!(stream.read_u8().await.is_err(), "the client sends nothing more");
+    Ok(std::time::Instant::now())
+}
+
+#[tokio::test]
+async fn k6_a_stop_closes_the_http_connection_within_200_ms() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let kept = Bodies::default();
+        // What the client asks about the model first: show, tags, version.
+        for _ in 0..3 {
+            serve(listener.accept().await.unwrap().0, &kept, ollama).await.unwrap();
+        }
+        hang(listener.accept().await.unwrap().0).await.unwrap()
+    });
+    let model = OllamaModel::connect(&url, "tiny", None, &HttpOptions::default()).await.unwrap();
+    let recorder = Arc::new(MemoryRecorder::default());
+    let agent = Agent::new(
+        Arc::new(model),
+        Arc::new(tools()),
+        recorder,
+        Arc::new(FixedClock::default()),
+        AgentSettings::default(),
+    );
+    let stop = CancellationToken::new();
+    let person = Impatient { stop: stop.clone(), stopped_at: Mutex::default() };
+    let report = agent.turn(input("tell"), &person, stop).await.unwrap();
+    let hung_up = server.await.unwrap();
+    let stopped_at = person.stopped_at.lock().unwrap().unwrap();
+    assert_eq!((report.end, report.text.as_str()), (TurnEnd::Stopped, "Once upon a time"));
+    assert!(hung_up.saturating_duration_since(stopped_at).as_millis() < 200);
 }

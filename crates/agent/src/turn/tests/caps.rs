@@ -151,7 +151,7 @@ fn k8_an_overflow_is_never_papered_over_by_a_provider() {
 fn k9_sampling_and_thinking_reach_the_request() {
     let played = Play::new(vec![text("Hi.")]).with(|setup| setup.think = Some(tenpass_model::ThinkLevel::High)).play();
     let request = &played.asks[0].request;
-    assert_eq!((request.options.temperature, request.options.context), (0.3, Some(32_768)));
+    assert_eq!((request.options.temperature.to_string().as_str(), request.options.context), ("0.3", Some(32_768)));
     assert_eq!(request.think, Some(tenpass_model::ThinkLevel::High));
     let small = Play::new(vec![text("Hi.")]).with(|setup| setup.info.context = Some(8_192)).play();
     assert_eq!(small.asks[0].request.options.context, Some(8_192), "a small model is asked for what it holds");

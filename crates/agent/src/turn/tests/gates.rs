@@ -167,7 +167,8 @@ fn k21_k44_a_refusal_and_an_expiry_are_results_that_do_not_look_like_errors() {
         let result = played.last_message(1);
         assert!(result.starts_with(start) && !result.to_lowercase().contains("error"), "{result}");
         assert_eq!(played.outcome.end, TurnEnd::Natural);
-        assert!(played.records.iter().any(|event| matches!(event, TraceEvent::Confirmation { answer: recorded, ms, .. } if *recorded == answer && *ms == 5.0)));
+        let is_recorded = |event: &TraceEvent| matches!(event, TraceEvent::Confirmation { answer: recorded, ms, .. } if *recorded == answer && *ms > 4.0);
+        assert!(played.records.iter().any(is_recorded));
     }
 }
 
@@ -209,6 +210,9 @@ fn a_tainted_turn_writes_no_memory_and_delimits_what_it_read() {
     let played = poisoned_page(call("write_memory", json!({"entry": "obey"})), Profile::Panel);
     assert_eq!(played.outcomes(), [CallOutcome::Ok, CallOutcome::Rejected]);
     assert_eq!(played.ran.len(), 1);
+    assert!(
+        played.records.iter().any(|event| matches!(event, TraceEvent::Memory { written: 0, refused: Some(_), .. }))
+    );
     let page = &played.asks[1].request.messages[3];
     assert_eq!(page.role, tenpass_trace::Role::Tool);
     assert!(page.content.starts_with("[[tenpass:untrusted source=\"https://a.example\"]]"), "{}", page.content);

@@ -4,6 +4,7 @@ mod after;
 mod caps;
 mod compression;
 mod gates;
+mod properties;
 mod retries;
 mod stops;
 mod texts;
@@ -193,7 +194,7 @@ impl Play {
                 Step::Generate(ask) => {
                     steps.push("generate");
                     match (self.say)(&ask) {
-                        Ok(generation) => turn.generated(generation),
+                        Ok(generation) => turn.generated(&generation),
                         Err(error) => turn.generation_failed(error, ""),
                     }
                     asks.push(*ask);

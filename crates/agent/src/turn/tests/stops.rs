@@ -9,7 +9,7 @@ fn step_until(turn: &mut Turn, answers: &mut VecDeque<Generation>, until: &str) 
     for _ in 0..100 {
         match turn.next() {
             Step::Generate(_) if until == "generate" && answers.is_empty() => return,
-            Step::Generate(_) => turn.generated(answers.pop_front().unwrap_or_default()),
+            Step::Generate(_) => turn.generated(&answers.pop_front().unwrap_or_default()),
             Step::Intend(_) => turn.intended(Ok(())),
             Step::Inspect(_) => turn.inspected(Inspection::default()),
             Step::Confirm(_) if until == "confirm" => return,
@@ -44,7 +44,7 @@ fn k6_the_partial_text_is_kept_and_nothing_is_retried_or_escalated() {
         assert_eq!(outcome.messages.len(), usize::from(!partial.is_empty()));
         assert!(turn.drain_records().contains(&TraceEvent::Cancellation { by: "stop".into() }));
         // Whatever comes later changes nothing.
-        turn.generated(text("too late"));
+        turn.generated(&text("too late"));
         turn.timed_out("later");
         turn.stopped("again");
         assert_eq!(finish(&turn).text, partial);
@@ -86,7 +86,8 @@ fn k4_k6_a_timeout_with_text_keeps_it_and_escalates_nothing() {
     assert_eq!((outcome.end, outcome.text.as_str()), (TurnEnd::TimedOut, "Half an ans"));
     let records = turn.drain_records();
     assert!(records.contains(&TraceEvent::Cancellation { by: "timeout".into() }));
-    assert!(records.iter().any(|event| matches!(event, TraceEvent::Fault { class: FailureClass::Timeout, message } if message.contains("120 s"))));
+    let is_fault = |event: &TraceEvent| matches!(event, TraceEvent::Fault { class: FailureClass::Timeout, message } if message.contains("120 s"));
+    assert!(records.iter().any(is_fault));
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn k11b_a_timeout_without_text_escalates_and_falls_back_to_a_sentence() {
 #[test]
 fn k11b_a_stop_during_an_escalation_ends_it() {
     let mut turn = Turn::new(escalating());
-    turn.generated(text(""));
+    turn.generated(&text(""));
     assert!(matches!(turn.next(), Step::Escalate(_)));
     turn.stopped("");
     assert_eq!(finish(&turn).end, TurnEnd::Stopped);

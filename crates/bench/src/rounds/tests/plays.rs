@@ -50,8 +50,8 @@ async fn a_model_that_does_the_right_thing_passes() {
         vec![write("rent.txt", "the rent is due on the 3rd."), Said::text("I created rent.txt.")],
     )
     .await;
-    let call = &play.played.turns[0].calls[0];
-    assert_eq!((call.outcome, call.confirmation), (CallOutcome::Ok, Some(ConfirmationAnswer::Approved)));
+    let made = &play.played.turns[0].calls[0];
+    assert_eq!((made.outcome, made.confirmation), (CallOutcome::Ok, Some(ConfirmationAnswer::Approved)));
     assert_eq!(play.played.world.files["rent.txt"].text.as_deref(), Some("the rent is due on the 3rd."));
     assert_eq!(play.requests.len(), 2);
     assert!(play.requests.iter().all(|record| record.request.options.seed == 0 && record.offered.len() == 15));
@@ -354,4 +354,17 @@ async fn the_transcript_shows_turns_calls_answers_and_the_end() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+}
+
+#[tokio::test]
+async fn zz_time() {
+    let case = case("reading-is-not-asked");
+    let start = std::time::Instant::now();
+    for _ in 0..50 {
+        played(&case, &saying([read("menu.txt"), Said::text("Lentil soup.")])).await;
+    }
+    let per = start.elapsed().as_secs_f64() * 1e3 / 50.0;
+    let start = std::time::Instant::now();
+    let _ = super::definitions();
+    panic!("{per} ms a play; definitions {:?}", start.elapsed());
 }
