@@ -193,15 +193,3 @@ proptest! {
         prop_assert_eq!(value, once);
     }
 }
-
-#[test]
-fn debug_case() {
-    for text in ["[secret:cléestpul-4fcba1c3696bf9b564c7dac9b0062f5097331f9a[secret:jwt]dapi7eb9055861e0a8b31e86cdcf75b7a4ad,tokenCLOJARS_atq54fi9cbk1p3hvomqp7gevl6e8853y7t5x7l7g46dmtzjjk38djaf7es5d "] {
-        let one = mask(text);
-        println!("DBG {:?}", one);
-        println!("DBG {:?}", mask(&one.text));
-        println!("DBG {:?}", super::assignment::read(&one.text, "", true));
-        println!("DBG {:?}", super::scan::hits(&text, "", false, true));
-        println!("DBG {:?}", super::scan::hits(&one.text, "", false, true));
-    }
-}
