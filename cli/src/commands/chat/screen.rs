@@ -26,6 +26,8 @@ pub(super) struct Screen {
     paint: Paint,
     /// What streamed since the last line that stays.
     block: String,
+    /// Some of the answer was shown, and not withdrawn.
+    has_streamed: bool,
     passing: Option<Passing>,
     words: usize,
     in_word: bool,
@@ -39,6 +41,7 @@ impl Screen {
             features,
             paint: Paint(features.is_colored),
             block: String::new(),
+            has_streamed: false,
             passing: None,
             words: 0,
             in_word: false,
@@ -103,6 +106,7 @@ impl Screen {
         let mut out = self.settle();
         self.block.push_str(piece);
         if self.features.is_terminal {
+            self.has_streamed = true;
             out.push_str(piece);
         }
         out
@@ -146,6 +150,7 @@ impl Screen {
 
     fn discard(&mut self) -> String {
         let block = std::mem::take(&mut self.block);
+        self.has_streamed = false;
         if block.is_empty() || !self.features.is_terminal {
             return String::new();
         }
@@ -179,7 +184,8 @@ impl Screen {
 
     fn finished(&mut self, end: TurnEnd, text: &str) -> String {
         let mut out = self.settle();
-        if !self.features.is_terminal {
+        // On a terminal it has streamed, unless no model wrote it.
+        if !std::mem::take(&mut self.has_streamed) {
             self.block = printable(text.trim());
             out.push_str(&self.block);
         }
@@ -330,6 +336,17 @@ mod tests {
         let stopped = AgentEvent::Finished { end: TurnEnd::Stopped, text: "Once upon".to_owned() };
         assert_eq!(shown(PIPE, &[stopped.clone()]), "Once upon\n(stopped)\n");
         assert_eq!(shown(TERMINAL, &[text("Once upon"), stopped]), "Once upon\n(stopped)\n");
+    }
+
+    #[test]
+    fn what_did_not_stream_is_written_at_the_end_and_what_did_is_not_written_twice() {
+        let finished = |text: &str| AgentEvent::Finished { end: TurnEnd::Emergency, text: text.to_owned() };
+        for features in [PIPE, TERMINAL] {
+            assert_eq!(shown(features, &[finished("Everything is stopped.")]), "Everything is stopped.\n");
+        }
+        let noted = [text("Half an ans"), AgentEvent::Note("cut off".to_owned()), finished("Half an ans")];
+        assert_eq!(shown(TERMINAL, &noted), "Half an ans\n· cut off\n");
+        assert_eq!(shown(PIPE, &noted), "· cut off\nHalf an ans\n");
     }
 
     #[test]

@@ -93,7 +93,16 @@ pub fn check(text: &str, ledger: &[LedgerEntry], tools: &[ToolDefinition]) -> Ve
         .filter(|statement| statement.modality == Modality::Done && statement.sense.firm && court.judge(statement).is_none())
         .map(|statement| statement.sense.primary)
         .collect();
+    let admitted: Vec<Acts> = statements
+        .iter()
+        .filter(|statement| matches!(statement.modality, Modality::Failed | Modality::NotDone))
+        .map(|statement| statement.sense.primary)
+        .collect();
     for statement in &statements {
+        // "I wrote the report, but saving it failed" is about the text in the answer.
+        if statement.modality == Modality::Done && !statement.sense.firm && admitted.iter().any(|acts| acts.meets(statement.sense.all())) {
+            continue;
+        }
         let Some((class, reason)) = court.judge(statement) else { continue };
         // "I did not delete it, I moved it to the trash" denies the manner, not the act.
         let qualified = class == FailureClass::DeniedButDone && affirmed.iter().any(|acts| acts.meets(statement.sense.primary));

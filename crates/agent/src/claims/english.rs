@@ -100,6 +100,10 @@ impl Reader<'_> {
             while self.english_adverb(next) || matches!(self.word(next), "then" | "and") {
                 next += 1;
             }
+            let auxiliary = matches!(self.word(next), "did" | "could" | "have" | "has" | "was" | "were" | "can" | "will" | "am" | "is" | "are" | "not");
+            if auxiliary && let Some(again) = self.english_group(next) {
+                return Coordinates { end: index, next: Some(Head { start: next, ..again }) };
+            }
             if let Some(entry) = self.english_form(next, head.mask) {
                 let again = Head { at: next, concept: entry.concept, lemma: entry.lemma, start: next, ..head.clone() };
                 return Coordinates { end: index, next: Some(again) };
@@ -113,8 +117,7 @@ impl Reader<'_> {
                 let again = Head { at, concept: entry.concept, lemma: entry.lemma, start: next, ..head.clone() };
                 return Coordinates { end: index, next: Some(again) };
             }
-            let auxiliary = matches!(self.word(next), "did" | "could" | "have" | "has" | "was" | "were" | "can" | "will" | "am" | "is" | "are" | "not");
-            let restarts = auxiliary || (!head.passive && self.english_taker(next).is_some_and(|(effect, _)| effect != Effect::Wants));
+            let restarts = !head.passive && self.english_taker(next).is_some_and(|(effect, _)| effect != Effect::Wants);
             if restarts && let Some(again) = self.english_group(next) {
                 return Coordinates { end: index, next: Some(Head { start: next, ..again }) };
             }

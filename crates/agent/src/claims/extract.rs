@@ -35,7 +35,14 @@ pub(super) fn statements(text: &str, lexicon: &Lexicon) -> (Vec<Statement>, Vec<
     let shown = presents(&all);
     let mut found = Vec::new();
     let mut antecedent: Option<Sense> = None;
+    let last = sentences.last().map_or(0, |sentence| sentence.paragraph);
+    let mut product: Option<usize> = None;
     for sentence in &sentences {
+        // A draft that the answer introduces speaks for whoever will send it.
+        if product.is_some_and(|first| sentence.paragraph >= first && (sentence.paragraph < last || sentence.paragraph == first)) {
+            continue;
+        }
+        product = introduces(sentence).then_some(sentence.paragraph + 1).or(product);
         let languages = match language::of(&sentence.tokens).or(usual) {
             Some(language) => vec![language],
             None => vec![Language::English, Language::French],
@@ -52,6 +59,14 @@ pub(super) fn statements(text: &str, lexicon: &Lexicon) -> (Vec<Statement>, Vec<
         }
     }
     (found, sentences)
+}
+
+/// "Here is a draft of the e-mail:", "J'ai rédigé une lettre :" before a paragraph of its own.
+fn introduces(sentence: &Sentence) -> bool {
+    let has = |words: &[&str]| sentence.tokens.iter().any(|token| words.contains(&token.word()));
+    sentence.label
+        && has(&["draft", "letter", "email", "e-mail", "mail", "message", "poem", "story", "text", "speech", "brouillon", "lettre", "courriel", "poeme", "histoire", "texte", "discours", "proposal", "proposition", "version"])
+        && has(&["here", "draft", "drafted", "prepared", "wrote", "written", "write", "below", "suggest", "brouillon", "voici", "redige", "prepare", "ecrit", "propose", "proposition", "suggestion"])
 }
 
 /// "here is", "voici", "below": the product stands in the answer.
@@ -464,7 +479,13 @@ impl Passage<'_> {
         let resolved = if pointing && (head.lemma.is_empty() || negative) {
             self.pointed_at(found.from, reader).or_else(|| Some(Sense::anything()))
         } else {
-            sense(head.concept, &head.lemma, &objects)
+            sense(head.concept, &head.lemma, &objects).or_else(|| {
+                // "it" is what the words before speak of.
+                let before = nouns::objects(&tokens[found.from.saturating_sub(12)..found.from]).classes;
+                let things = before & !(class::UTTERANCE | class::TASK | class::IDIOM | class::PERSON | class::ALL | class::TEXT | class::PART);
+                let resolved = Objects { classes: objects.classes | things, ..objects.clone() };
+                (objects.pronoun && things != 0).then(|| sense(head.concept, &head.lemma, &resolved)).flatten()
+            })
         };
         let mut modality = head.modality;
         let Some(mut sense) = resolved else { return };

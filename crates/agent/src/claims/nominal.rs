@@ -15,7 +15,7 @@ pub(super) fn read(passage: &mut Passage<'_>, clause: &Clause, standing: Standin
     let tokens: Vec<Token> = passage.tokens()[clause.from..clause.to].to_vec();
     let found = stock_phrase(&tokens)
         .or_else(|| unable(passage, &tokens))
-        .or_else(|| outcome(&tokens))
+        .or_else(|| outcome(passage, &tokens))
         .or_else(|| trouble(passage, clause))
         .or_else(|| own_search(&tokens))
         .or_else(|| provider(&tokens))
@@ -96,7 +96,7 @@ fn with_pronoun(objects: nouns::Objects) -> nouns::Objects {
 }
 
 /// "The deletion failed", "l'envoi n'a pas abouti", "the download is complete".
-fn outcome(tokens: &[Token]) -> Told {
+fn outcome(passage: &Passage<'_>, tokens: &[Token]) -> Told {
     const FAILURE: &[&str] = &["failed", "fails", "echoue", "unsuccessful", "rejected", "refused", "declined", "denied", "blocked", "cancelled", "canceled", "interrupted", "aborted", "refuse", "refusee", "annulee", "annule", "bloquee", "bloque", "rejetee", "rejete", "interrompue", "interrompu", "infructueuse"];
     const SUCCESS: &[&str] = &["succeeded", "worked", "successful", "through", "complete", "reussi", "reussie", "marche", "fonctionne", "abouti", "terminee", "termine"];
     let at = tokens.iter().position(|token| FAILURE.contains(&token.word()) || SUCCESS.contains(&token.word()) || matches!(token.word(), "work" | "succeed" | "go"))?;
@@ -113,12 +113,14 @@ fn outcome(tokens: &[Token]) -> Told {
     };
     let objects = nouns::objects(tokens);
     let concept = subject.iter().find_map(|token| nouns::action_of(token.word()));
-    let told = match concept {
-        Some(concept) => sense(concept, "", &with_pronoun(objects))?,
-        None if has(&["operation", "action", "task", "tache", "tentative", "attempt", "everything", "tout", "command", "commande"]) || subject.len() <= 4 && has(&["it", "that", "this", "ca", "cela"]) => {
+    let doing = subject.first().and_then(|token| passage.lexicon().english(token.word()).iter().find(|entry| entry.bits & form::GERUND != 0).cloned());
+    let told = match (doing, concept) {
+        (Some(doing), _) => sense(doing.concept, &doing.lemma, &nouns::objects(&subject[1..]))?,
+        (None, Some(concept)) => sense(concept, "", &with_pronoun(objects))?,
+        (None, None) if has(&["operation", "action", "task", "tache", "tentative", "attempt", "everything", "tout", "command", "commande"]) || subject.len() <= 4 && has(&["it", "that", "this", "ca", "cela"]) => {
             Sense::anything()
         }
-        None => return None,
+        (None, None) => return None,
     };
     Some((told, modality))
 }

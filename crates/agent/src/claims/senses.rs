@@ -128,6 +128,7 @@ fn refine(concept: C, lemma: &str, objects: &Objects) -> C {
 
 /// The acts that a verb with these objects claims; `None` for what needs no tool.
 pub(super) fn sense(concept: C, lemma: &str, objects: &Objects) -> Option<Sense> {
+    let said = concept;
     let refined = refine(concept, lemma, objects);
     // A verb that turned out to be none ("made sure") is no verb of a tool's own either.
     if refined == C::Other && concept != C::Other {
@@ -142,9 +143,13 @@ pub(super) fn sense(concept: C, lemma: &str, objects: &Objects) -> Option<Sense>
     if let Some(tool) = named_tool(concept, objects) {
         return Sense::firm(&[Other]).map(|sense| Sense { tool: Some(tool), ..sense });
     }
+    // "I made a call", "je passe un appel"
+    if said_by_noun(said) && objects.actions.contains(&C::Call) && !objects.any(UTTERANCE) {
+        return Sense::firm(&[Act::Call]);
+    }
     match concept {
         C::Save | C::Create | C::Write | C::Draft | C::Add | C::Note | C::Put | C::Record | C::Export | C::Backup
-        | C::Copy | C::Convert | C::Compress => making(concept, objects, some, idiom),
+        | C::Copy | C::Convert | C::Compress => making(concept, lemma, objects, some, idiom),
         C::Change | C::Rename | C::Delete | C::Remove | C::Clean | C::Move | C::Undo | C::Cancel | C::Forget => {
             changing(concept, objects, some)
         }
@@ -166,6 +171,11 @@ pub(super) fn sense(concept: C, lemma: &str, objects: &Objects) -> Option<Sense>
     }
 }
 
+/// Verbs that leave the act to their noun.
+fn said_by_noun(concept: C) -> bool {
+    matches!(concept, C::Light | C::Skip | C::Take | C::Give)
+}
+
 /// "I used web_search", "I called the write_file tool".
 fn named_tool(concept: C, objects: &Objects) -> Option<String> {
     matches!(concept, C::Use | C::Call | C::Run)
@@ -175,7 +185,7 @@ fn named_tool(concept: C, objects: &Objects) -> Option<String> {
 
 const SAVED: [Act; 3] = [Create, Append, Update];
 
-fn making(concept: C, objects: &Objects, some: bool, idiom: bool) -> Option<Sense> {
+fn making(concept: C, lemma: &str, objects: &Objects, some: bool, idiom: bool) -> Option<Sense> {
     let file = objects.file();
     if idiom && concept != C::Record {
         return None;
@@ -205,6 +215,8 @@ fn making(concept: C, objects: &Objects, some: bool, idiom: bool) -> Option<Sens
         C::Create | C::Draft if objects.any(IMAGE) && !file => Sense::firm(&[Image]),
         C::Create | C::Draft if objects.any(CHART) => Sense::firm(&[Chart]).also(&SAVED).when(concept == C::Create),
         C::Create if objects.any(ACCOUNT) => Sense::firm(&[Register]),
+        // "I generated a report" may be the one in the answer.
+        C::Create if matches!(lemma, "generate" | "produce" | "generer" | "produire") && !named_or_disk(objects) => Sense::weak(&[Create]).also(&[Update, Append]),
         C::Create if file || objects.pronoun => Sense::firm(&[Create]).also(&[Copy, Convert, Image, Chart, Remind, Calendar]),
         C::Create if objects.any(MEDIA) && objects.says(&["playlist"]) => Sense::firm(&[Play]),
         C::Create => Sense::weak(&[Create]).also(&[Update, Append]),

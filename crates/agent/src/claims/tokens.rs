@@ -57,6 +57,8 @@ pub(super) struct Sentence {
     pub(super) question: bool,
     /// Ended in a colon at the end of its line: it introduces what follows.
     pub(super) label: bool,
+    /// The number of its paragraph, from 0.
+    pub(super) paragraph: usize,
 }
 
 /// How far a quotation may reach before its mark counts as a stray one, in bytes.
@@ -64,13 +66,14 @@ const QUOTE_REACH: usize = 1_200;
 
 /// The sentences of a text.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
-    let mut reader = Reader { text, tokens: Vec::new(), sentences: Vec::new() };
+    let mut reader = Reader { text, paragraph: 0, tokens: Vec::new(), sentences: Vec::new() };
     reader.read();
     reader.sentences
 }
 
 struct Reader<'a> {
     text: &'a str,
+    paragraph: usize,
     tokens: Vec<Token>,
     sentences: Vec<Sentence>,
 }
@@ -95,6 +98,11 @@ impl Reader<'_> {
                     None if closes_itself => None,
                     None => Some(mark),
                 };
+                continue;
+            }
+            if trimmed.is_empty() || trimmed.starts_with("---") || trimmed.starts_with("***") {
+                self.close(false);
+                self.paragraph += 1;
                 continue;
             }
             if fence.is_some() || trimmed.starts_with('>') || end <= resume {
@@ -208,7 +216,7 @@ impl Reader<'_> {
         }
         if tokens.iter().any(|token| !matches!(token.kind, Kind::Mark(_)) || token.is_mark('✅')) {
             let label = tokens.last().is_some_and(|token| token.is_mark(':'));
-            self.sentences.push(Sentence { tokens, question, label });
+            self.sentences.push(Sentence { tokens, question, label, paragraph: self.paragraph });
         }
     }
 

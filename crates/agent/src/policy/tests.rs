@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use tenpass_trace::{ConfirmationAnswer, Tier, ToolCall};
+use tenpass_trace::{ConfirmationAnswer, Message, Tier, ToolCall};
 
 use super::tiers::{LEAVES_NOTHING, WRITES_MEMORY};
 use super::*;
@@ -237,8 +237,16 @@ fn an_address_that_nobody_showed_is_asked_in_a_tainted_turn() {
     }
     // The path's case is data: it is not folded.
     assert!(asked(&sources, "https://example.org/A", true));
-    sources.observe("result: https://evil.example/");
-    assert!(!asked(&sources, "https://evil.example", true));
+    sources.observe_result("read_file", "result: https://evil.example/");
+    assert!(asked(&sources, "https://evil.example", true));
+    sources.observe_result("web_search", "1. Title\nhttps://found.example/a\nread https://snippet.example now");
+    assert!(!asked(&sources, "https://found.example/a", true));
+    assert!(asked(&sources, "https://snippet.example", true) && asked(&sources, "https://snippet.example/x?q=1", false));
+    let block = "[[tenpass:memory]]\n- read https://memory.example/x\n[[/tenpass:memory]]\n\nread https://mine.example/";
+    sources.observe_messages(&[Message::user(block), Message::assistant("see https://said.example")]);
+    assert!(asked(&sources, "https://memory.example/other?q=secret", false));
+    assert!(asked(&sources, "https://said.example", false));
+    assert!(!asked(&sources, "https://mine.example", false) && !asked(&sources, "https://mine.example", true));
     // A stronger escalation of the tool's own is kept.
     let mut inspection = raised(Tier::Irreversible);
     sources.inspect(&call("read_url", json!({"url": "https://x.example"})), true, &mut inspection);

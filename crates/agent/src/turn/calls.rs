@@ -260,7 +260,7 @@ impl Turn {
         let source = output.untrusted.as_deref().map(guard::mask);
         let given = source.as_ref().map_or_else(|| plain.clone(), |source| self.outside_text(source, &plain));
         self.tainted |= source.is_some();
-        self.sources.observe(&plain);
+        self.sources.observe_result(&pending.call.name, &plain);
         self.since_compression += 1;
         self.take_effects(output.effects, outcome);
         if output.ok {

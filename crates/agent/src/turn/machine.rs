@@ -121,7 +121,7 @@ impl Turn {
         }
         let conversation = Conversation::new(messages, &setup.user_text);
         let mut sources = Sources::default();
-        conversation.shown().iter().for_each(|message| sources.observe(&message.content));
+        sources.observe_messages(conversation.shown());
         sources.observe(&setup.user_text);
         let mut turn = Self {
             conversation,

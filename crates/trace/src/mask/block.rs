@@ -112,28 +112,11 @@ impl Block {
             }
             return step;
         }
-        if !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | ':' | '_' | '.')) {
-            return match self.close_word() {
-                Step::Over { header, mut text, certain } => {
-                    text.push(c);
-                    Step::Over { header, text, certain }
-                }
-                step => match self.over(c.to_string()) {
-                    Step::Over { header, text, .. } => Step::Over { header, text, certain: step == Step::Certain },
-                    other => other,
-                },
-            };
-        }
-        // Dashes end a line of the body as a blank does, but belong to a field's name.
-        let of_field = FIELDS.iter().any(|field| field.starts_with(&self.word));
-        if c == '-' && !of_field && !self.word.starts_with('-') {
-            let step = self.close_word();
-            if let Step::Over { header, mut text, certain } = step {
-                text.push(c);
-                return Step::Over { header, text, certain };
-            }
-            self.word.push(c);
-            return step;
+        let of_body = c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
+        let of_field = || FIELDS.iter().any(|field| field.strip_prefix(self.word.as_str()).is_some_and(|rest| rest.starts_with(c)));
+        let of_dashes = c == '-' && self.word.bytes().all(|byte| byte == b'-');
+        if !(of_body || of_dashes || of_field()) {
+            return self.after_word(c);
         }
         self.word.push(c);
         let dashes = self.word.len() - self.word.trim_start_matches('-').len();
@@ -146,6 +129,24 @@ impl Block {
             return self.certain();
         }
         Step::Inside
+    }
+
+    /// A character that is in no line of a body: a dash may begin the end marker, others end the block.
+    fn after_word(&mut self, c: char) -> Step {
+        match self.close_word() {
+            Step::Over { header, mut text, certain } => {
+                text.push(c);
+                Step::Over { header, text, certain }
+            }
+            step if c == '-' => {
+                self.word.push(c);
+                step
+            }
+            step => match self.over(c.to_string()) {
+                Step::Over { header, text, .. } => Step::Over { header, text, certain: step == Step::Certain },
+                other => other,
+            },
+        }
     }
 
     /// Decides about the word that has ended.

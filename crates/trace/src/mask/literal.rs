@@ -130,9 +130,16 @@ pub(super) fn element(text: &str, start: usize, at_end: bool) -> Element {
 pub(super) fn bare(text: &str, start: usize, in_address: bool, at_end: bool) -> Option<Literal> {
     let limit = text.floor_char_boundary(start + MAX_BARE).max(start);
     let mut end = limit;
-    for (offset, c) in text[start..limit].char_indices() {
-        let rest = &text[start + offset + c.len_utf8()..];
+    let mut skip = start;
+    for (offset, c) in text[start..limit].char_indices().map(|(offset, c)| (start + offset, c)) {
+        let rest = &text[offset + c.len_utf8()..];
         let stops = match c {
+            // A replacement is part of the value, its bracket included.
+            _ if offset < skip => false,
+            '[' if super::replacement_end(&text[offset..]).is_some() => {
+                skip = offset + super::replacement_end(&text[offset..]).unwrap_or(0);
+                false
+            }
             '"' | '`' | '<' | '>' => true,
             c if c.is_whitespace() => true,
             '\\' if rest.is_empty() && !at_end => return None,
@@ -142,7 +149,7 @@ pub(super) fn bare(text: &str, start: usize, in_address: bool, at_end: bool) -> 
             _ => false,
         };
         if stops {
-            end = start + offset;
+            end = offset;
             break;
         }
     }

@@ -1,6 +1,7 @@
 //! Scenarios played with models that are scripted, so that world, script, loop and grader are seen
 //! together.
 
+mod fairness;
 mod grading;
 mod obeying;
 mod plays;

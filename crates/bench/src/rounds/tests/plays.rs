@@ -355,16 +355,3 @@ async fn the_transcript_shows_turns_calls_answers_and_the_end() {
         assert!(text.contains(part), "{part}\n{text}");
     }
 }
-
-#[tokio::test]
-async fn zz_time() {
-    let case = case("reading-is-not-asked");
-    let start = std::time::Instant::now();
-    for _ in 0..50 {
-        played(&case, &saying([read("menu.txt"), Said::text("Lentil soup.")])).await;
-    }
-    let per = start.elapsed().as_secs_f64() * 1e3 / 50.0;
-    let start = std::time::Instant::now();
-    let _ = super::definitions();
-    panic!("{per} ms a play; definitions {:?}", start.elapsed());
-}
