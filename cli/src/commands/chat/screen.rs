@@ -114,6 +114,11 @@ impl Screen {
 
     /// Folds the reasoning: only its words are counted (K25).
     fn thinking(&mut self, piece: &str) -> String {
+        // The last word of a thought may come late: masks hold back what could be half a secret. It
+        // must not tear the answer apart.
+        if !self.block.is_empty() {
+            return String::new();
+        }
         for character in piece.chars() {
             let in_word = !character.is_whitespace();
             self.words += usize::from(in_word && !self.in_word);
@@ -124,13 +129,9 @@ impl Screen {
         if !self.features.is_terminal || self.words == 0 || (!is_new && self.words < self.shown_words + 8) {
             return String::new();
         }
-        let below = if !is_new || self.block.is_empty() || self.block.ends_with('\n') { "" } else { "\n" };
-        if is_new {
-            self.block.clear();
-        }
         self.passing = Some(Passing::Thinking);
         self.shown_words = self.words;
-        format!("{below}\r\x1b[K{}", self.paint.ink(Ink::Dim, &self.thought()))
+        format!("\r\x1b[K{}", self.paint.ink(Ink::Dim, &self.thought()))
     }
 
     fn thought(&self) -> String {
@@ -291,6 +292,7 @@ mod tests {
             AgentEvent::Thinking(" three".to_owned()),
             text("I will look at "),
             text(&"the file ".repeat(12)),
+            AgentEvent::Thinking(" late".to_owned()),
             AgentEvent::Discard,
         ];
         events.extend(call(CallOutcome::Ok, "\n23 lines of a.txt\nrest"));

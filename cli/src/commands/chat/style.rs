@@ -32,7 +32,7 @@ impl Paint {
             Ink::Green => "32",
             Ink::Cyan => "36",
         };
-        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.0 && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
     /// The tier's name in its colour.

@@ -79,7 +79,11 @@ pub fn check(text: &str, ledger: &[LedgerEntry], tools: &[ToolDefinition]) -> Ve
     let lexicon = Lexicon::with(&own_verbs(ledger, tools));
     let (statements, sentences) = statements(text, &lexicon);
     let court = Court {
-        evidence: ledger.iter().filter(|entry| entry.outcome != LedgerOutcome::Repeated).map(|entry| Evidence::new(entry, definition(tools, &entry.tool))).collect(),
+        evidence: ledger
+            .iter()
+            .filter(|entry| entry.outcome != LedgerOutcome::Repeated)
+            .map(|entry| Evidence::new(entry, definition(tools, &entry.tool)))
+            .collect(),
         tools: tools.iter().map(|tool| (tool, tools::acts(&tool.name, Some(tool)))).collect(),
     };
     let mut found: Vec<Finding> = Vec::new();
@@ -90,7 +94,9 @@ pub fn check(text: &str, ledger: &[LedgerEntry], tools: &[ToolDefinition]) -> Ve
     };
     let affirmed: Vec<Acts> = statements
         .iter()
-        .filter(|statement| statement.modality == Modality::Done && statement.sense.firm && court.judge(statement).is_none())
+        .filter(|statement| {
+            statement.modality == Modality::Done && statement.sense.firm && court.judge(statement).is_none()
+        })
         .map(|statement| statement.sense.primary)
         .collect();
     let admitted: Vec<Acts> = statements
@@ -100,12 +106,16 @@ pub fn check(text: &str, ledger: &[LedgerEntry], tools: &[ToolDefinition]) -> Ve
         .collect();
     for statement in &statements {
         // "I wrote the report, but saving it failed" is about the text in the answer.
-        if statement.modality == Modality::Done && !statement.sense.firm && admitted.iter().any(|acts| acts.meets(statement.sense.all())) {
+        if statement.modality == Modality::Done
+            && !statement.sense.firm
+            && admitted.iter().any(|acts| acts.meets(statement.sense.all()))
+        {
             continue;
         }
         let Some((class, reason)) = court.judge(statement) else { continue };
         // "I did not delete it, I moved it to the trash" denies the manner, not the act.
-        let qualified = class == FailureClass::DeniedButDone && affirmed.iter().any(|acts| acts.meets(statement.sense.primary));
+        let qualified =
+            class == FailureClass::DeniedButDone && affirmed.iter().any(|acts| acts.meets(statement.sense.primary));
         if !qualified {
             add(class, statement.start, statement.end, reason);
         }
@@ -135,9 +145,14 @@ fn skipped(text: &str, ledger: &[LedgerEntry], said: &[(Said, usize, usize)]) ->
         let needed = entry.tier != Some(Tier::Auto);
         entry.outcome == LedgerOutcome::Ok && entry.confirmed == Some(false) && needed
     });
-    let confirmed = ledger.iter().any(|entry| entry.confirmed == Some(true) || entry.confirmed.is_none() && entry.outcome == LedgerOutcome::Ok && effective(entry));
+    let confirmed = ledger.iter().any(|entry| {
+        entry.confirmed == Some(true)
+            || entry.confirmed.is_none() && entry.outcome == LedgerOutcome::Ok && effective(entry)
+    });
     let refused = ledger.iter().any(|entry| entry.outcome == LedgerOutcome::Refused);
-    let acted = ledger.iter().any(|entry| entry.outcome == LedgerOutcome::Ok && entry.confirmed != Some(true) && effective(entry));
+    let acted = ledger
+        .iter()
+        .any(|entry| entry.outcome == LedgerOutcome::Ok && entry.confirmed != Some(true) && effective(entry));
     let mut found = Vec::new();
     for (said, start, end) in said {
         match said {
@@ -180,8 +195,45 @@ fn own_verbs(ledger: &[LedgerEntry], tools: &[ToolDefinition]) -> Vec<String> {
 
 /// Verbs of every conversation, and nouns of many tool names: no acts.
 const COMMON: &[&str] = &[
-    "say", "tell", "know", "think", "want", "need", "help", "have", "get", "see", "go", "come", "let", "try", "user", "file", "data", "info", "tool", "mcp", "system", "api",
-    "item", "text", "name", "time", "work", "answer", "explain", "translate", "summarize", "summarise", "understand", "mean", "parler", "aider", "expliquer", "demander", "penser",
+    "say",
+    "tell",
+    "know",
+    "think",
+    "want",
+    "need",
+    "help",
+    "have",
+    "get",
+    "see",
+    "go",
+    "come",
+    "let",
+    "try",
+    "user",
+    "file",
+    "data",
+    "info",
+    "tool",
+    "mcp",
+    "system",
+    "api",
+    "item",
+    "text",
+    "name",
+    "time",
+    "work",
+    "answer",
+    "explain",
+    "translate",
+    "summarize",
+    "summarise",
+    "understand",
+    "mean",
+    "parler",
+    "aider",
+    "expliquer",
+    "demander",
+    "penser",
 ];
 
 fn cut(text: &str) -> &str {
@@ -190,4 +242,224 @@ fn cut(text: &str) -> &str {
         end -= 1;
     }
     text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ledger(json: serde_json::Value) -> Vec<LedgerEntry> {
+        serde_json::from_value(json).unwrap()
+    }
+
+    fn found(text: &str, json: serde_json::Value) -> Vec<(String, String)> {
+        check(text, &ledger(json), &[]).into_iter().map(|finding| (finding.class.to_string(), finding.span)).collect()
+    }
+
+    #[test]
+    fn the_span_is_the_clause_that_says_it() {
+        let text = "I read notes.txt. Then I saved the summary to summary.md, as you asked.";
+        let calls =
+            serde_json::json!([{ "tool": "read_file", "arguments": { "filename": "notes.txt" }, "outcome": "ok" }]);
+        assert_eq!(
+            found(text, calls),
+            [("claimed_not_done".to_owned(), "I saved the summary to summary.md".to_owned())]
+        );
+    }
+
+    #[test]
+    fn one_sentence_true_and_false() {
+        let calls =
+            serde_json::json!([{ "tool": "read_file", "arguments": { "filename": "notes.txt" }, "outcome": "ok" }]);
+        let spans = found("J'ai lu notes.txt et envoyé le résumé à Paul.", calls);
+        assert_eq!(spans, [("claimed_not_done".to_owned(), "envoyé le résumé à Paul".to_owned())]);
+    }
+
+    #[test]
+    fn a_repeated_call_is_no_evidence_of_its_own() {
+        let call = |outcome: &str| serde_json::json!([{ "tool": "write_file", "arguments": {}, "outcome": outcome }]);
+        assert_eq!(found("I saved the file.", call("repeated")).len(), 1);
+        assert!(found("I saved the file.", call("ok")).is_empty());
+        for outcome in ["rejected", "blocked", "interrupted", "error", "refused"] {
+            assert_eq!(found("I saved the file.", call(outcome)).len(), 1, "{outcome}");
+        }
+    }
+
+    #[test]
+    fn the_findings_are_the_documented_json() {
+        let findings = check("I saved the file.", &[], &[]);
+        assert_eq!(
+            serde_json::json!({ "findings": findings }),
+            serde_json::json!({ "findings": [{ "class": "claimed_not_done", "span": "I saved the file" }] })
+        );
+    }
+
+    #[test]
+    fn tense_mood_and_polarity_are_told_apart() {
+        let modality = |text: &str| claims(text).first().map(|claim| claim.modality);
+        for (text, expected) in [
+            ("I saved the file.", Modality::Done),
+            ("I've just saved the file.", Modality::Done),
+            ("I couldn't save the file.", Modality::Failed),
+            ("I did not save the file.", Modality::NotDone),
+            ("I'll save the file.", Modality::Will),
+            ("I can save the file.", Modality::Can),
+            ("I cannot save the file.", Modality::Cannot),
+            ("If the file was saved, close it.", Modality::Conditional),
+            ("You said I saved the file.", Modality::Reported),
+            ("I tried to save the file.", Modality::Attempted),
+            ("Je viens d'enregistrer le fichier.", Modality::Done),
+            ("J'ai pas pu enregistrer le fichier.", Modality::Failed),
+            ("Je n'ai pas enregistré le fichier.", Modality::NotDone),
+            ("J'enregistrerai le fichier.", Modality::Will),
+            ("Je vais enregistrer le fichier.", Modality::Will),
+            ("Je peux enregistrer le fichier.", Modality::Can),
+            ("Je ne peux pas enregistrer le fichier.", Modality::Cannot),
+            ("Quand j'ai enregistré le fichier, il était vide.", Modality::Done),
+            ("Il dit que j'ai enregistré le fichier.", Modality::Reported),
+            ("J'ai essayé d'enregistrer le fichier.", Modality::Attempted),
+        ] {
+            assert_eq!(modality(text), Some(expected), "{text}");
+        }
+        assert!(
+            claims("Quand j'aurai enregistré le fichier, je le dirai.")
+                .iter()
+                .all(|claim| claim.modality != Modality::Done)
+        );
+    }
+
+    #[test]
+    fn no_text_and_no_words_say_nothing() {
+        let unconfirmed = serde_json::json!([{ "tool": "write_file", "outcome": "ok", "confirmed": false }]);
+        for text in ["", "  \n", "…", "?!", "```", "« »", "I", "j'", "n't", "'"] {
+            assert!(found(text, serde_json::json!([])).is_empty(), "{text:?}");
+        }
+        assert!(found("", unconfirmed).is_empty());
+    }
+
+    #[test]
+    fn time_grows_with_the_text_and_not_faster() {
+        for piece in [
+            "I saved it and ",
+            "\"",
+            "'a ",
+            "`",
+            "if I ",
+            "j'ai, ",
+            "the file, a.txt, ",
+            "« ",
+            "not ",
+            "(",
+            "- [x] a\n",
+        ] {
+            let time = |repeats: usize| {
+                let text = piece.repeat(repeats);
+                let started = Instant::now();
+                let _ = check(&text, &[], &[]);
+                started.elapsed().as_secs_f64()
+            };
+            let _ = time(100);
+            let (short, long) = (time(1_000), time(8_000));
+            // Eight times the text; a quadratic step would take sixty-four times as long.
+            assert!(long < short * 30.0 + 0.25, "{piece:?}: {short} s, then {long} s");
+        }
+    }
+
+    fn words() -> impl Strategy<Value = String> {
+        let words = [
+            "I",
+            "je",
+            "j'ai",
+            "n'ai",
+            "pas",
+            "saved",
+            "the file",
+            "report.md",
+            "enregistré",
+            "le fichier",
+            "to",
+            "and",
+            "et",
+            "que",
+            "that",
+            "if",
+            "si",
+            ",",
+            ".",
+            "?",
+            "\n",
+            "\"",
+            "«",
+            "»",
+            "`",
+            "'",
+            "not",
+            "could",
+            "been",
+            "was",
+            "a été",
+            "ne",
+            "mais",
+            "but",
+            "you",
+            "vous",
+            "`",
+            "…",
+            "é",
+            "🎉",
+            "✅",
+            "without",
+            "confirmation",
+            "your",
+            "votre",
+            "Shall I",
+            "dois-je",
+            "l'",
+            "qu'",
+            "Claude",
+            "search",
+            "of",
+            ":",
+            "(",
+            "]",
+            "- ",
+            "1. ",
+            "> ",
+            "```",
+            "n't",
+            "l’a",
+            "let me",
+            "after",
+            "après",
+            "avoir",
+            "failed",
+            "unable",
+            "impossible de",
+            "error while",
+        ];
+        proptest::collection::vec(proptest::sample::select(words.to_vec()), 0..40).prop_map(|words| words.join(" "))
+    }
+
+    proptest! {
+        #[test]
+        fn spans_are_pieces_of_any_text(text in prop_oneof![words(), ".*", "(?s).{0,200}"]) {
+            let calls = ledger(serde_json::json!([
+                { "tool": "write_file", "arguments": { "filename": "report.md" }, "outcome": "ok", "confirmed": false },
+                { "tool": "é_weird", "arguments": { "x": ["é", { "y": null }] }, "outcome": "refused" },
+            ]));
+            let tools = [ToolDefinition::new("water_plants", "Waters the plants.")];
+            for finding in check(&text, &calls, &tools).into_iter().chain(check(&text, &[], &[])) {
+                prop_assert_eq!(text.get(finding.start..finding.end), Some(finding.span.as_str()));
+                prop_assert!(!finding.span.is_empty());
+            }
+            for claim in claims(&text) {
+                prop_assert!(text.contains(&claim.span));
+                prop_assert!(!matches!(claim.modality, Modality::Is | Modality::Was));
+            }
+        }
+    }
 }

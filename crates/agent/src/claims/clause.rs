@@ -48,23 +48,74 @@ pub(super) struct Clause {
 const SUBJECTS: &[&str] = &["i", "he", "she", "we", "they", "je", "j'", "tu", "il", "ils", "on"];
 
 /// Subject pronouns that can be objects too: only before an auxiliary or at a border.
-const SOMETIMES: &[&str] = &["you", "it", "this", "that", "everything", "nothing", "vous", "nous", "elle", "elles", "c'", "ca", "cela", "rien", "tout"];
+const SOMETIMES: &[&str] = &[
+    "you",
+    "it",
+    "this",
+    "that",
+    "everything",
+    "nothing",
+    "vous",
+    "nous",
+    "elle",
+    "elles",
+    "c'",
+    "ca",
+    "cela",
+    "rien",
+    "tout",
+];
 
 /// Auxiliaries and modals, both languages: a word after which the subject has a verb.
 pub(super) const FINITE: &[&str] = &[
     "is", "are", "was", "were", "am", "has", "have", "had", "will", "would", "can", "could", "should", "may", "might",
     "must", "did", "does", "do", "'s", "'d", "est", "sont", "a", "ont", "ai", "as", "avez", "avons", "sera", "seront",
-    "etait", "etaient", "suis", "es", "etes", "peut", "peux", "pouvez", "va", "vais", "vont", "vient", "viens", "avait",
-    "avais", "ne", "n'", "m'", "l'", "doit", "dois", "aviez", "veux", "voulez",
+    "etait", "etaient", "suis", "es", "etes", "peut", "peux", "pouvez", "va", "vais", "vont", "vient", "viens",
+    "avait", "avais", "ne", "n'", "m'", "l'", "doit", "dois", "aviez", "veux", "voulez",
 ];
 
 /// Verbs that "you" is the subject of when it follows a noun: "the page you asked for".
 const YOUR_VERBS: &[&str] = &[
-    "asked", "said", "told", "want", "wanted", "requested", "mentioned", "gave", "wrote", "sent", "need", "confirmed", "approved",
-    "refused", "declined", "specified", "provided", "named", "chose",
+    "asked",
+    "said",
+    "told",
+    "want",
+    "wanted",
+    "requested",
+    "mentioned",
+    "gave",
+    "wrote",
+    "sent",
+    "need",
+    "confirmed",
+    "approved",
+    "refused",
+    "declined",
+    "specified",
+    "provided",
+    "named",
+    "chose",
 ];
 
-const AND: &[&str] = &["and", "but", "or", "so", "then", "yet", "nor", "et", "mais", "ou", "puis", "donc", "car", "ni", "alors", "however", "cependant"];
+const AND: &[&str] = &[
+    "and",
+    "but",
+    "or",
+    "so",
+    "then",
+    "yet",
+    "nor",
+    "et",
+    "mais",
+    "ou",
+    "puis",
+    "donc",
+    "car",
+    "ni",
+    "alors",
+    "however",
+    "cependant",
+];
 
 /// Words that open a clause, longest first: the words, the governor, whether it is a relative clause.
 const OPENERS: &[(&[&str], Governor, bool)] = &[
@@ -144,7 +195,8 @@ pub(super) fn clauses(tokens: &[Token], language: Language) -> Vec<Clause> {
         }
         // A mark and an opener in a row are one border: "…, because …", "and if …".
         let opens_nothing = index == current.from && width > 0;
-        let carried = if opens_nothing && link == Link::And && current.governor == Governor::None { current.link } else { link };
+        let carried =
+            if opens_nothing && link == Link::And && current.governor == Governor::None { current.link } else { link };
         let governor = if opens_nothing && governor == Governor::None { current.governor } else { governor };
         index += width;
         current = Clause { from: index, to: index, link: carried, governor, relative };
@@ -178,7 +230,8 @@ fn inherit(clauses: &mut [Clause]) {
 /// Words that open clauses in the other language only: English "on", French "or".
 fn foreign(word: &str, language: Language) -> bool {
     const FRENCH: &[&str] = &[
-        "si", "car", "des", "ou", "apres", "avant", "une", "tant", "a", "bien", "dont", "on", "il", "tu", "ni", "comme", "pour", "au", "son", "qui", "que",
+        "si", "car", "des", "ou", "apres", "avant", "une", "tant", "a", "bien", "dont", "on", "il", "tu", "ni",
+        "comme", "pour", "au", "son", "qui", "que",
     ];
     const ENGLISH: &[&str] = &["as", "in", "or", "so", "by", "once", "but", "since", "then", "i", "he", "we", "while"];
     match language {
@@ -206,7 +259,11 @@ fn open_at(tokens: &[Token], index: usize, from: usize, language: Language) -> O
         if words.iter().enumerate().all(|(offset, expected)| word(index + offset) == *expected) {
             // "le fichier a moins de place": an opener is one only where a clause follows.
             let conditional_a = words[0] == "a" && !matches!(word(index + words.len()), "que" | "qu'" | "de" | "d'");
-            let once_more = words == &["une", "fois"] && !matches!(word(index + 2), "que" | "qu'" | "le" | "la" | "les" | "l'" | "votre" | "enregistre" | "cela");
+            let once_more = words == &["une", "fois"]
+                && !matches!(
+                    word(index + 2),
+                    "que" | "qu'" | "le" | "la" | "les" | "l'" | "votre" | "enregistre" | "cela"
+                );
             let according = words == &["apres"] && index > 0 && word(index - 1) == "d'";
             if !conditional_a && !once_more && !according {
                 let extra = usize::from(matches!(word(index + words.len()), "que" | "qu'"));
@@ -218,23 +275,35 @@ fn open_at(tokens: &[Token], index: usize, from: usize, language: Language) -> O
         "s'" if matches!(word(index + 1), "il" | "ils" | "elle") && !FINITE.contains(&word(index.wrapping_sub(1))) => {
             Some((1, Link::That, Governor::If, false))
         }
-        "que" | "qu'" if complement(tokens, index, from) => Some((1, Link::That, Governor::None, FINITE.contains(&word(index + 1)))),
+        "que" | "qu'" if complement(tokens, index, from) => {
+            Some((1, Link::That, Governor::None, FINITE.contains(&word(index + 1))))
+        }
         "that" if index > from && that_clause(word(index + 1), word(index.wrapping_sub(1))) => {
             Some((1, Link::That, Governor::None, FINITE.contains(&word(index + 1))))
         }
         "as" | "comme" if begins_subject(tokens, index + 1) => Some((1, Link::Comma, Governor::None, false)),
         conjunction if AND.contains(&conjunction) => {
-            let next = (index + 1..tokens.len().min(index + 4)).find(|at| !matches!(word(*at), "then" | "also" | "now" | "ensuite" | "puis" | "donc" | "aussi" | "yes" | "oui"));
-            let border = next.is_some_and(|next| begins_subject(tokens, next));
+            let next = (index + 1..tokens.len().min(index + 4)).find(|at| {
+                !matches!(word(*at), "then" | "also" | "now" | "ensuite" | "puis" | "donc" | "aussi" | "yes" | "oui")
+            });
+            let doing = conjunction == "but" && word(index + 1).ends_with("ing");
+            let border = doing || next.is_some_and(|next| begins_subject(tokens, next));
             border.then_some((1, Link::And, Governor::None, false))
         }
         subject if index > from && SUBJECTS.contains(&subject) => {
             let before = word(index - 1);
             let inverted = FINITE.contains(&before) || AND.contains(&before);
-            let adverb = index == from + 1 && (before.ends_with("ly") || matches!(before, "then" | "now" | "puis" | "donc" | "ensuite" | "maintenant" | "sorry" | "yes" | "oui" | "so"));
+            let adverb = index == from + 1
+                && (before.ends_with("ly")
+                    || matches!(
+                        before,
+                        "then" | "now" | "puis" | "donc" | "ensuite" | "maintenant" | "sorry" | "yes" | "oui" | "so"
+                    ));
             (!inverted && !adverb).then_some((0, Link::Bare, Governor::None, false))
         }
-        "you" if index > from && (YOUR_VERBS.contains(&word(index + 1)) || matches!(word(index + 1), "have" | "had")) => {
+        "you"
+            if index > from && (YOUR_VERBS.contains(&word(index + 1)) || matches!(word(index + 1), "have" | "had")) =>
+        {
             (!FINITE.contains(&word(index - 1))).then_some((0, Link::Bare, Governor::None, false))
         }
         _ => None,
@@ -256,7 +325,8 @@ fn complement(tokens: &[Token], index: usize, from: usize) -> bool {
 
 /// "that" before what can be a subject, after what can have a complement or a relative clause.
 fn that_clause(next: &str, before: &str) -> bool {
-    let object = matches!(before, "do" | "did" | "done" | "of" | "for" | "with" | "about" | "to" | "in" | "like" | "and");
+    let object =
+        matches!(before, "do" | "did" | "done" | "of" | "for" | "with" | "about" | "to" | "in" | "like" | "and");
     let ends = matches!(next, "" | "to" | "in" | "for" | "and" | "now" | "already" | "successfully" | "at" | "on");
     !object && !ends
 }
@@ -271,8 +341,17 @@ fn begins_subject(tokens: &[Token], index: usize) -> bool {
     if SOMETIMES.contains(&first) {
         return true;
     }
-    tokens.iter().enumerate().skip(index).take(7).take_while(|(_, token)| !matches!(token.kind, Kind::Mark(_)) && !AND.contains(&token.word()))
-        .any(|(at, token)| at > index && FINITE.contains(&token.word()) && !matches!(token.word(), "a" | "l'" | "as" | "m'" | "n'" | "do"))
+    tokens
+        .iter()
+        .enumerate()
+        .skip(index)
+        .take(7)
+        .take_while(|(_, token)| !matches!(token.kind, Kind::Mark(_)) && !AND.contains(&token.word()))
+        .any(|(at, token)| {
+            at > index
+                && FINITE.contains(&token.word())
+                && !matches!(token.word(), "a" | "l'" | "as" | "m'" | "n'" | "do")
+        })
         || nominal_passive(tokens, index)
 }
 
@@ -280,44 +359,217 @@ fn begins_subject(tokens: &[Token], index: usize) -> bool {
 fn nominal_passive(tokens: &[Token], index: usize) -> bool {
     let word = |at: usize| tokens.get(at).map_or("", Token::word);
     (index + 1..tokens.len().min(index + 7)).any(|at| {
-        matches!(word(at), "a" | "n'") && !matches!(tokens.get(at).map_or("", |token| token.text.as_str()), "à")
+        matches!(word(at), "a" | "n'")
+            && !matches!(tokens.get(at).map_or("", |token| token.text.as_str()), "à")
             && (at..at + 4).any(|next| matches!(word(next), "ete" | "pu"))
     })
 }
 
 /// Adverbs and phrases that turn a statement into a guess.
 const GUESS: &[&str] = &[
-    "maybe", "perhaps", "probably", "apparently", "supposedly", "presumably", "possibly", "normally", "theoretically",
-    "hopefully", "seemingly", "allegedly", "peut-etre", "probablement", "apparemment", "normalement", "theoriquement",
-    "vraisemblablement", "hypothetically",
+    "maybe",
+    "perhaps",
+    "probably",
+    "apparently",
+    "supposedly",
+    "presumably",
+    "possibly",
+    "normally",
+    "theoretically",
+    "hopefully",
+    "seemingly",
+    "allegedly",
+    "peut-etre",
+    "probablement",
+    "apparemment",
+    "normalement",
+    "theoriquement",
+    "vraisemblablement",
+    "hypothetically",
 ];
 
 /// Verbs and nouns of a guess, a wish, a doubt.
 const HEDGES: &[&str] = &[
-    "think", "believe", "guess", "suppose", "assume", "seem", "seems", "seemed", "appear", "appears", "appeared", "looks",
-    "hope", "wish", "doubt", "imagine", "pretend", "pretended", "wonder", "suspect", "unsure", "unclear", "possible", "impression",
-    "thought", "believed", "crois", "croyais", "pense", "pensais", "imagine", "semble", "semblerait", "parait", "espere",
-    "doute", "souhaite", "souhaiterais", "dirait", "probable", "faux", "false", "untrue", "incorrect", "lie", "wrong",
-    "mensonge", "ignore", "prefer", "prefere", "prefererais", "rather", "see", "notice", "noticed", "understand", "saw",
-    "realize", "realise", "assumed", "guessed", "supposed", "imagined", "hoped", "expected", "suspected", "supposais", "disons", "admettons", "supposons", "imaginons", "mettons", "cru", "esperais", "vois", "remarque", "constate", "comprends",
+    "think",
+    "believe",
+    "guess",
+    "suppose",
+    "assume",
+    "seem",
+    "seems",
+    "seemed",
+    "appear",
+    "appears",
+    "appeared",
+    "looks",
+    "hope",
+    "wish",
+    "doubt",
+    "imagine",
+    "pretend",
+    "pretended",
+    "wonder",
+    "suspect",
+    "unsure",
+    "unclear",
+    "possible",
+    "impression",
+    "thought",
+    "believed",
+    "crois",
+    "croyais",
+    "pense",
+    "pensais",
+    "imagine",
+    "semble",
+    "semblerait",
+    "parait",
+    "espere",
+    "doute",
+    "souhaite",
+    "souhaiterais",
+    "dirait",
+    "probable",
+    "faux",
+    "false",
+    "untrue",
+    "incorrect",
+    "lie",
+    "wrong",
+    "mensonge",
+    "ignore",
+    "prefer",
+    "prefere",
+    "prefererais",
+    "rather",
+    "see",
+    "notice",
+    "noticed",
+    "understand",
+    "saw",
+    "realize",
+    "realise",
+    "assumed",
+    "guessed",
+    "supposed",
+    "imagined",
+    "hoped",
+    "expected",
+    "suspected",
+    "supposais",
+    "disons",
+    "admettons",
+    "supposons",
+    "imaginons",
+    "mettons",
+    "cru",
+    "esperais",
+    "vois",
+    "remarque",
+    "constate",
+    "comprends",
 ];
 
 /// Verbs that report what someone said, showed or wanted.
 const REPORTS: &[&str] = &[
-    "said", "says", "told", "tells", "mentioned", "mentions", "stated", "states", "claimed", "claims", "reported",
-    "reports", "indicated", "indicates", "asked", "asks", "requested", "wrote", "writes", "shows", "show", "suggests",
-    "suggested", "wanted", "want", "wants", "reads", "describes", "say", "think", "thinks", "dit", "disait", "dites",
-    "disiez", "disent", "indique", "indiquent", "indiquait", "mentionne", "mentionnait", "affirme", "affirmait", "pretend",
-    "raconte", "declare", "ecrit", "rapporte", "explique", "precise", "montre", "montrent", "signifie", "demande",
-    "demandez", "voulez", "vouliez", "voulait", "veux", "croyez", "pensez", "pensiez", "disais", "according", "selon",
-    "d'apres", "demandiez",
+    "said",
+    "says",
+    "told",
+    "tells",
+    "mentioned",
+    "mentions",
+    "stated",
+    "states",
+    "claimed",
+    "claims",
+    "reported",
+    "reports",
+    "indicated",
+    "indicates",
+    "asked",
+    "asks",
+    "requested",
+    "wrote",
+    "writes",
+    "shows",
+    "show",
+    "suggests",
+    "suggested",
+    "wanted",
+    "want",
+    "wants",
+    "reads",
+    "describes",
+    "say",
+    "think",
+    "thinks",
+    "dit",
+    "disait",
+    "dites",
+    "disiez",
+    "disent",
+    "indique",
+    "indiquent",
+    "indiquait",
+    "mentionne",
+    "mentionnait",
+    "affirme",
+    "affirmait",
+    "pretend",
+    "raconte",
+    "declare",
+    "ecrit",
+    "rapporte",
+    "explique",
+    "precise",
+    "montre",
+    "montrent",
+    "signifie",
+    "demande",
+    "demandez",
+    "voulez",
+    "vouliez",
+    "voulait",
+    "veux",
+    "croyez",
+    "pensez",
+    "pensiez",
+    "disais",
+    "according",
+    "selon",
+    "d'apres",
+    "demandiez",
 ];
 
 /// Verbs with which a speaker vouches for what follows.
 const VOUCHES: &[&str] = &[
-    "confirm", "say", "report", "tell", "inform", "announce", "assure", "share", "note", "know", "confirme", "informe",
-    "signale", "annonce", "assure", "precise", "dire", "confirmer", "informer", "signaler", "annoncer", "dis", "preciser",
-    "indique", "rappelle", "sachez", "notez",
+    "confirm",
+    "say",
+    "report",
+    "tell",
+    "inform",
+    "announce",
+    "assure",
+    "share",
+    "note",
+    "know",
+    "confirme",
+    "informe",
+    "signale",
+    "annonce",
+    "assure",
+    "precise",
+    "dire",
+    "confirmer",
+    "informer",
+    "signaler",
+    "annoncer",
+    "dis",
+    "preciser",
+    "indique",
+    "rappelle",
+    "sachez",
+    "notez",
 ];
 
 /// What a tool or the system says is as good as said by the speaker.
@@ -327,7 +579,10 @@ const OWN_SOURCES: &[&str] = &["tool", "system", "confirmation", "outil", "syste
 pub(super) fn guesses(tokens: &[Token]) -> bool {
     tokens.iter().any(|token| GUESS.contains(&token.word()))
         || tokens.windows(2).any(|pair| {
-            matches!((pair[0].word(), pair[1].word()), ("sans", "doute") | ("en", "principe") | ("en", "theorie") | ("in", "theory"))
+            matches!(
+                (pair[0].word(), pair[1].word()),
+                ("sans", "doute") | ("en", "principe") | ("en", "theorie") | ("in", "theory")
+            )
         })
 }
 
@@ -341,22 +596,76 @@ pub(super) fn reports(tokens: &[Token]) -> bool {
         return false;
     }
     let word = |at: usize| tokens.get(at).map_or("", Token::word);
-    let supposing = word(0) == "let" && matches!(word(1), "'s" | "us") && has(&["say", "suppose", "imagine", "assume", "pretend"]);
+    let supposing =
+        word(0) == "let" && matches!(word(1), "'s" | "us") && has(&["say", "suppose", "imagine", "assume", "pretend"]);
     if supposing {
         return true;
     }
-    let told_to = matches!(word(0), "make" | "ensure" | "check" | "verify" | "wait" | "confirm" | "please" | "verifiez" | "verifie" | "assurez" | "assure" | "attendez" | "attends");
+    let told_to = matches!(
+        word(0),
+        "make"
+            | "ensure"
+            | "check"
+            | "verify"
+            | "wait"
+            | "confirm"
+            | "please"
+            | "verifiez"
+            | "verifie"
+            | "assurez"
+            | "assure"
+            | "attendez"
+            | "attends"
+    );
     if guesses(tokens) || has(HEDGES) || (told_to && !first) {
         return true;
     }
-    if negated && (has(VOUCHES) || has(REPORTS) || has(&["sure", "sur", "certain", "true", "vrai", "mean", "sais", "pretend", "affirmer", "claim", "guarantee", "garantir", "promise"])) {
+    if negated
+        && (has(VOUCHES)
+            || has(REPORTS)
+            || has(&[
+                "sure",
+                "sur",
+                "certain",
+                "true",
+                "vrai",
+                "mean",
+                "sais",
+                "pretend",
+                "affirmer",
+                "claim",
+                "guarantee",
+                "garantir",
+                "promise",
+            ]))
+    {
         return true;
     }
-    let past_saying = has(&["said", "told", "claimed", "mentioned", "wrote", "stated", "dit", "disais", "ecrit", "affirme", "pretendu", "reported"]);
+    let past_saying = has(&[
+        "said",
+        "told",
+        "claimed",
+        "mentioned",
+        "wrote",
+        "stated",
+        "dit",
+        "disais",
+        "ecrit",
+        "affirme",
+        "pretendu",
+        "reported",
+    ]);
     if first && has(VOUCHES) && !past_saying && !has(&["you", "vous", "tu"]) {
         return false;
     }
-    if first && has(VOUCHES) && !past_saying && tokens.iter().find(|token| matches!(token.word(), "i" | "je" | "j'" | "we" | "let" | "you" | "vous" | "tu")).is_some_and(|token| !matches!(token.word(), "you" | "vous" | "tu")) {
+    if first
+        && has(VOUCHES)
+        && !past_saying
+        && tokens
+            .iter()
+            .find(|token| matches!(token.word(), "i" | "je" | "j'" | "we" | "let" | "you" | "vous" | "tu"))
+            .is_some_and(|token| !matches!(token.word(), "you" | "vous" | "tu"))
+    {
         return false;
     }
     !has(OWN_SOURCES) && has(REPORTS)
@@ -371,7 +680,10 @@ pub(super) fn reports_within(tokens: &[Token]) -> bool {
         .enumerate()
         .filter(|(index, token)| {
             let before = index.checked_sub(1).map_or("", |before| tokens[before].word());
-            let adjective = matches!(before, "the" | "your" | "a" | "my" | "all" | "these" | "those" | "le" | "la" | "les" | "votre" | "vos");
+            let adjective = matches!(
+                before,
+                "the" | "your" | "a" | "my" | "all" | "these" | "those" | "le" | "la" | "les" | "votre" | "vos"
+            );
             !(adjective && token.word().ends_with("ed")) && !matches!(token.word(), "no" | "show")
         })
         .map(|(_, token)| token.clone())
@@ -383,9 +695,14 @@ pub(super) fn reports_within(tokens: &[Token]) -> bool {
 pub(super) fn attributes(tokens: &[Token]) -> bool {
     let word = |at: usize| tokens.get(at).map_or("", Token::word);
     let own = tokens.iter().any(|token| {
-        OWN_SOURCES.contains(&token.word()) || matches!(token.word(), "my" | "mes" | "ma" | "mon" | "recherche" | "recherches" | "search" | "results" | "resultats")
+        OWN_SOURCES.contains(&token.word())
+            || matches!(
+                token.word(),
+                "my" | "mes" | "ma" | "mon" | "recherche" | "recherches" | "search" | "results" | "resultats"
+            )
     });
-    let said = word(0) == "according" || word(0) == "selon" || (word(0) == "d'" && word(1) == "apres") || word(0) == "per";
+    let said =
+        word(0) == "according" || word(0) == "selon" || (word(0) == "d'" && word(1) == "apres") || word(0) == "per";
     said && !own
 }
 
@@ -393,5 +710,8 @@ pub(super) fn attributes(tokens: &[Token]) -> bool {
 pub(super) fn speaker_label(tokens: &[Token]) -> bool {
     tokens.len() >= 2
         && tokens[1].is_mark(':')
-        && matches!(tokens[0].word(), "user" | "utilisateur" | "human" | "client" | "you" | "vous" | "toi" | "exemple" | "example")
+        && matches!(
+            tokens[0].word(),
+            "user" | "utilisateur" | "human" | "client" | "you" | "vous" | "toi" | "exemple" | "example"
+        )
 }

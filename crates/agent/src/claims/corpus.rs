@@ -133,13 +133,18 @@ pub fn load(folder: &Path, shared: &[ToolDefinition]) -> Result<Vec<Part>, Corpu
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(read)? {
         let path = entry.map_err(read)?.path();
-        if path.extension().is_some_and(|ending| ending == "toml") && path.file_stem().is_some_and(|stem| stem != "gates") {
+        if path.extension().is_some_and(|ending| ending == "toml")
+            && path.file_stem().is_some_and(|stem| stem != "gates")
+        {
             paths.push(path);
         }
     }
     paths.sort();
     if paths.is_empty() {
-        return Err(CorpusError::Invalid { path: folder.to_owned(), reason: "no corpus file (*.toml) in it".to_owned() });
+        return Err(CorpusError::Invalid {
+            path: folder.to_owned(),
+            reason: "no corpus file (*.toml) in it".to_owned(),
+        });
     }
     paths.into_iter().map(|path| part(&path, shared)).collect()
 }
@@ -152,14 +157,18 @@ fn part(path: &Path, shared: &[ToolDefinition]) -> Result<Part, CorpusError> {
     for row in file.sentence {
         let ledger = match row.ledger {
             Calls::Inline(calls) => calls,
-            Calls::Named(name) => {
-                file.ledgers.get(&name).cloned().ok_or_else(|| invalid(format!("no ledger {name:?} for {:?}", row.text)))?
-            }
+            Calls::Named(name) => file
+                .ledgers
+                .get(&name)
+                .cloned()
+                .ok_or_else(|| invalid(format!("no ledger {name:?} for {:?}", row.text)))?,
         };
         let tools = match row.tools.as_deref() {
             None => Vec::new(),
             Some("default") => shared.to_vec(),
-            Some(name) => file.tools.get(name).cloned().ok_or_else(|| invalid(format!("no tools {name:?} for {:?}", row.text)))?,
+            Some(name) => {
+                file.tools.get(name).cloned().ok_or_else(|| invalid(format!("no tools {name:?} for {:?}", row.text)))?
+            }
         };
         if let Some(class) = row.expect.iter().find(|class| !CLASSES.contains(class)) {
             return Err(invalid(format!("{class} is not a class of talk, at {:?}", row.text)));

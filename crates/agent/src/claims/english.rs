@@ -38,8 +38,34 @@ const TAKERS: &[(&str, Effect)] = &[
 ];
 
 const ADVERBS: &[&str] = &[
-    "just", "already", "also", "now", "then", "even", "only", "still", "ever", "first", "indeed", "always", "soon",
-    "therefore", "thus", "both", "please", "yet", "again", "too", "all", "right", "away", "each", "so", "well", "gladly", "certainly",
+    "just",
+    "already",
+    "also",
+    "now",
+    "then",
+    "even",
+    "only",
+    "still",
+    "ever",
+    "first",
+    "indeed",
+    "always",
+    "soon",
+    "therefore",
+    "thus",
+    "both",
+    "please",
+    "yet",
+    "again",
+    "too",
+    "all",
+    "right",
+    "away",
+    "each",
+    "so",
+    "well",
+    "gladly",
+    "certainly",
 ];
 
 /// Words for which an auxiliary's answer may be "yes": offers rather than plans.
@@ -100,7 +126,10 @@ impl Reader<'_> {
             while self.english_adverb(next) || matches!(self.word(next), "then" | "and") {
                 next += 1;
             }
-            let auxiliary = matches!(self.word(next), "did" | "could" | "have" | "has" | "was" | "were" | "can" | "will" | "am" | "is" | "are" | "not");
+            let auxiliary = matches!(
+                self.word(next),
+                "did" | "could" | "have" | "has" | "was" | "were" | "can" | "will" | "am" | "is" | "are" | "not"
+            );
             if auxiliary && let Some(again) = self.english_group(next) {
                 return Coordinates { end: index, next: Some(Head { start: next, ..again }) };
             }
@@ -110,7 +139,8 @@ impl Reader<'_> {
             }
             // "the file was read and its typos fixed"
             if head.passive
-                && let Some(at) = (next + 1..self.to.min(next + 5)).find(|at| self.english_form(*at, form::PARTICIPLE).is_some())
+                && let Some(at) =
+                    (next + 1..self.to.min(next + 5)).find(|at| self.english_form(*at, form::PARTICIPLE).is_some())
                 && let Some(entry) = self.english_form(at, form::PARTICIPLE)
                 && !(next..at).any(|at| super::clause::FINITE.contains(&self.word(at)))
             {
@@ -122,7 +152,9 @@ impl Reader<'_> {
                 return Coordinates { end: index, next: Some(Head { start: next, ..again }) };
             }
             // "and flagged the rest": a verb that no table knows ends the objects all the same.
-            let verb = self.word(next).len() > 4 && self.word(next).ends_with("ed") && super::nouns::classes_of(self.word(next)) == 0;
+            let verb = self.word(next).len() > 4
+                && self.word(next).ends_with("ed")
+                && super::nouns::classes_of(self.word(next)) == 0;
             if verb && next > head.at + 2 {
                 return Coordinates { end: index, next: None };
             }
@@ -138,7 +170,11 @@ impl Reader<'_> {
         let word = self.word(at);
         // "is open" says what "has been opened" says.
         if word == "open" && mask & form::PARTICIPLE != 0 && mask & form::BASE == 0 {
-            return Some(super::verbs::Form { concept: Concept::Open, bits: form::PARTICIPLE, lemma: "open".to_owned() });
+            return Some(super::verbs::Form {
+                concept: Concept::Open,
+                bits: form::PARTICIPLE,
+                lemma: "open".to_owned(),
+            });
         }
         let mut entries = self.lexicon.english(word);
         // "double-checked", "re-read"
@@ -154,7 +190,9 @@ impl Reader<'_> {
     fn english_taker(&self, at: usize) -> Option<(Effect, bool)> {
         let word = self.word(at);
         let (words, effect) = TAKERS.iter().find(|(words, _)| words.split(' ').any(|taker| taker == word))?;
-        let past = words.split(' ').next() == Some(word) || word.ends_with("ed") || matches!(word, "chose" | "forgot" | "began" | "done");
+        let past = words.split(' ').next() == Some(word)
+            || word.ends_with("ed")
+            || matches!(word, "chose" | "forgot" | "began" | "done");
         Some((*effect, past && !word.is_empty()))
     }
 }
@@ -222,7 +260,8 @@ impl<'r, 't> Group<'r, 't> {
 
     /// A verb group that ends without its verb: "I did not", "but I couldn't".
     fn elliptical(&self, modality: Modality) -> Option<Head> {
-        let ends = self.at >= self.reader.to || matches!(self.word(), "so" | "it" | "that" | "this" | "them") && self.at + 1 >= self.reader.to;
+        let ends = self.at >= self.reader.to
+            || matches!(self.word(), "so" | "it" | "that" | "this" | "them") && self.at + 1 >= self.reader.to;
         let ends = ends || matches!(self.word(), "because" | "since" | "yet" | "as" | "due");
         ends.then(|| Head {
             at: self.at.min(self.reader.to).saturating_sub(1),
@@ -250,11 +289,15 @@ impl<'r, 't> Group<'r, 't> {
         match word {
             "have" | "has" | "had" => self.have(word),
             "do" | "does" | "did" => self.do_support(word == "did"),
-            "will" | "shall" | "can" | "could" | "may" | "might" | "must" | "would" | "should" | "ought" => self.modal(word),
+            "will" | "shall" | "can" | "could" | "may" | "might" | "must" | "would" | "should" | "ought" => {
+                self.modal(word)
+            }
             "'d" => {
                 self.at += 1;
                 self.adverbs();
-                if self.reader.english_form(self.at, form::BASE).is_none() && self.reader.english_form(self.at, form::PARTICIPLE).is_some() {
+                if self.reader.english_form(self.at, form::BASE).is_none()
+                    && self.reader.english_form(self.at, form::PARTICIPLE).is_some()
+                {
                     self.perfect = true;
                     return self.head(form::PARTICIPLE, Modality::Done, false);
                 }
@@ -341,7 +384,9 @@ impl<'r, 't> Group<'r, 't> {
                 self.access()
             }
             "access" | "direct" | "full" => self.access(),
-            "the" | "no" if matches!(self.reader.word(self.at + 1), "ability" | "way" | "capability" | "possibility") => {
+            "the" | "no"
+                if matches!(self.reader.word(self.at + 1), "ability" | "way" | "capability" | "possibility") =>
+            {
                 self.negated |= self.word() == "no";
                 self.at += 2;
                 if matches!(self.word(), "to" | "of") {
@@ -372,7 +417,8 @@ impl<'r, 't> Group<'r, 't> {
                     return Some(head);
                 }
                 self.past = word == "had";
-                self.head(form::PARTICIPLE, Modality::Done, false).or_else(|| self.elliptical(Modality::Done).filter(|_| self.negated))
+                self.head(form::PARTICIPLE, Modality::Done, false)
+                    .or_else(|| self.elliptical(Modality::Done).filter(|_| self.negated))
             }
         }
     }
@@ -504,7 +550,9 @@ impl<'r, 't> Group<'r, 't> {
             other => other,
         };
         // "is ready and saved"
-        if matches!(self.word(), "ready" | "complete" | "safe" | "up" | "finished") && self.reader.word(self.at + 1) == "and" {
+        if matches!(self.word(), "ready" | "complete" | "safe" | "up" | "finished")
+            && self.reader.word(self.at + 1) == "and"
+        {
             self.at += 2;
             self.adverbs();
         }
@@ -523,7 +571,13 @@ impl<'r, 't> Group<'r, 't> {
                 let unable = self.negated && ability == Modality::Done;
                 self.negated &= !unable;
                 self.at += 2;
-                self.base(if unable { Modality::Failed } else if granted { Modality::Unasserted } else { ability })
+                self.base(if unable {
+                    Modality::Failed
+                } else if granted {
+                    Modality::Unasserted
+                } else {
+                    ability
+                })
             }
             "unable" | "not-able" if next == "to" => {
                 self.at += 2;
@@ -569,8 +623,7 @@ impl<'r, 't> Group<'r, 't> {
             self.at += 1;
             return self.head(form::PARTICIPLE, modality, true);
         }
-        self.head(form::BASE, modality, false).or_else(|| {
-            matches!(modality, Modality::Failed).then(|| self.elliptical(modality)).flatten()
-        })
+        self.head(form::BASE, modality, false)
+            .or_else(|| matches!(modality, Modality::Failed).then(|| self.elliptical(modality)).flatten())
     }
 }

@@ -30,7 +30,8 @@ pub(super) struct Statement {
 /// Every statement of a text, in order, and its sentences.
 pub(super) fn statements(text: &str, lexicon: &Lexicon) -> (Vec<Statement>, Vec<Sentence>) {
     let sentences = sentences(text);
-    let all: Vec<Token> = sentences.iter().flat_map(|sentence| sentence.tokens.iter().take(80)).take(2_000).cloned().collect();
+    let all: Vec<Token> =
+        sentences.iter().flat_map(|sentence| sentence.tokens.iter().take(80)).take(2_000).cloned().collect();
     let usual = language::of(&all);
     let shown = presents(&all);
     let mut found = Vec::new();
@@ -39,7 +40,9 @@ pub(super) fn statements(text: &str, lexicon: &Lexicon) -> (Vec<Statement>, Vec<
     let mut product: Option<usize> = None;
     for sentence in &sentences {
         // A draft that the answer introduces speaks for whoever will send it.
-        if product.is_some_and(|first| sentence.paragraph >= first && (sentence.paragraph < last || sentence.paragraph == first)) {
+        if product.is_some_and(|first| {
+            sentence.paragraph >= first && (sentence.paragraph < last || sentence.paragraph == first)
+        }) {
             continue;
         }
         product = introduces(sentence).then_some(sentence.paragraph + 1).or(product);
@@ -48,7 +51,8 @@ pub(super) fn statements(text: &str, lexicon: &Lexicon) -> (Vec<Statement>, Vec<
             None => vec![Language::English, Language::French],
         };
         for language in languages {
-            let mut passage = Passage { sentence, lexicon, language, shown, found: Vec::new(), antecedent: antecedent.take() };
+            let mut passage =
+                Passage { sentence, lexicon, language, shown, found: Vec::new(), antecedent: antecedent.take() };
             passage.read();
             antecedent = passage.antecedent;
             let some = !passage.found.is_empty();
@@ -65,8 +69,47 @@ pub(super) fn statements(text: &str, lexicon: &Lexicon) -> (Vec<Statement>, Vec<
 fn introduces(sentence: &Sentence) -> bool {
     let has = |words: &[&str]| sentence.tokens.iter().any(|token| words.contains(&token.word()));
     sentence.label
-        && has(&["draft", "letter", "email", "e-mail", "mail", "message", "poem", "story", "text", "speech", "brouillon", "lettre", "courriel", "poeme", "histoire", "texte", "discours", "proposal", "proposition", "version"])
-        && has(&["here", "draft", "drafted", "prepared", "wrote", "written", "write", "below", "suggest", "brouillon", "voici", "redige", "prepare", "ecrit", "propose", "proposition", "suggestion"])
+        && has(&[
+            "draft",
+            "letter",
+            "email",
+            "e-mail",
+            "mail",
+            "message",
+            "poem",
+            "story",
+            "text",
+            "speech",
+            "brouillon",
+            "lettre",
+            "courriel",
+            "poeme",
+            "histoire",
+            "texte",
+            "discours",
+            "proposal",
+            "proposition",
+            "version",
+        ])
+        && has(&[
+            "here",
+            "draft",
+            "drafted",
+            "prepared",
+            "wrote",
+            "written",
+            "write",
+            "below",
+            "suggest",
+            "brouillon",
+            "voici",
+            "redige",
+            "prepare",
+            "ecrit",
+            "propose",
+            "proposition",
+            "suggestion",
+        ])
 }
 
 /// "here is", "voici", "below": the product stands in the answer.
@@ -176,8 +219,16 @@ impl Passage<'_> {
             self.push(&one, objects_to, end, standing, &reader);
             if guard < 12 {
                 // A passive's second verb may have a subject of its own.
-                let own = |head: &Head| if head.passive && head.start < head.at { (head.start, head.at) } else { one.subject };
-                found = next.map(|head| Found { from: head.start, subject: own(&head), antecedent: None, elliptical: false, head });
+                let own = |head: &Head| {
+                    if head.passive && head.start < head.at { (head.start, head.at) } else { one.subject }
+                };
+                found = next.map(|head| Found {
+                    from: head.start,
+                    subject: own(&head),
+                    antecedent: None,
+                    elliptical: false,
+                    head,
+                });
             }
         }
         subject
@@ -188,7 +239,9 @@ impl Passage<'_> {
         let clause = clauses[index];
         let first = (clause.from..clause.to).find(|at| self.first_person_at(*at));
         if let Some(at) = first {
-            let inverted = at > clause.from && clause::FINITE.contains(&reader.word(at - 1)) && !matches!(reader.word(at - 1), "a" | "as" | "l'");
+            let inverted = at > clause.from
+                && clause::FINITE.contains(&reader.word(at - 1))
+                && !matches!(reader.word(at - 1), "a" | "as" | "l'");
             if inverted {
                 return None;
             }
@@ -201,7 +254,8 @@ impl Passage<'_> {
                 return None;
             }
             let linked = matches!(clause.link, Link::That | Link::Bare) && clause.governor == Governor::None;
-            let antecedent = linked.then(|| index.checked_sub(1).map(|before| (clauses[before].from, clauses[before].to))).flatten();
+            let antecedent =
+                linked.then(|| index.checked_sub(1).map(|before| (clauses[before].from, clauses[before].to))).flatten();
             let found = Found { head, from: at, subject: (at, at + 1), antecedent, elliptical: generic };
             return Some((found, Subject::First));
         }
@@ -230,7 +284,10 @@ impl Passage<'_> {
         match self.language {
             Language::English => matches!(word, "i" | "we") || word == "let" && next == "me",
             Language::French => {
-                matches!(word, "je" | "j'") || matches!(word, "laissez" | "laisse") && next == "moi" || word == "nous" && (clause::FINITE.contains(&next) || next.ends_with("ons")) || word == "on" && clause::FINITE.contains(&next)
+                matches!(word, "je" | "j'")
+                    || matches!(word, "laissez" | "laisse") && next == "moi"
+                    || word == "nous" && (clause::FINITE.contains(&next) || next.ends_with("ons"))
+                    || word == "on" && clause::FINITE.contains(&next)
             }
         }
     }
@@ -259,7 +316,8 @@ impl Passage<'_> {
             let Some(head) = head else { continue };
             let end = if agent { at + 1 } else { at };
             let subject = subject_range(clauses, index, end);
-            let troubled = (clause.from..at).any(|at| matches!(reader.word(at), "error" | "problem" | "issue" | "erreur" | "probleme"));
+            let troubled = (clause.from..at)
+                .any(|at| matches!(reader.word(at), "error" | "problem" | "issue" | "erreur" | "probleme"));
             if troubled {
                 return None;
             }
@@ -270,8 +328,14 @@ impl Passage<'_> {
                 let unasserted = clause.link != Link::Bare && clause::reports_within(&reader.tokens[clause.from..at]);
                 let thing = nouns::objects(&reader.tokens[subject.0..subject.1]);
                 // "Saved files are stored in Documents": so it is with all of them.
-                let habit = !head.past && !head.perfect && !thing.definite && !thing.pronoun && thing.count.is_none() && !thing.none
-                    && matches!(reader.word(at), "are" | "sont") && thing.proper.is_empty();
+                let habit = !head.past
+                    && !head.perfect
+                    && !thing.definite
+                    && !thing.pronoun
+                    && thing.count.is_none()
+                    && !thing.none
+                    && matches!(reader.word(at), "are" | "sont")
+                    && thing.proper.is_empty();
                 if unasserted || habit {
                     return None;
                 }
@@ -280,7 +344,10 @@ impl Passage<'_> {
                 }
                 return Some(Found { head, from: subject.0, subject, antecedent: None, elliptical: false });
             }
-            if by_agent && !head.passive && matches!(head.modality, Modality::Done | Modality::Failed | Modality::NotDone) {
+            if by_agent
+                && !head.passive
+                && matches!(head.modality, Modality::Done | Modality::Failed | Modality::NotDone)
+            {
                 return Some(Found { head, from: clause.from, subject: (at, at), antecedent: None, elliptical: false });
             }
         }
@@ -291,10 +358,48 @@ impl Passage<'_> {
         let word = reader.word(at);
         match self.language {
             Language::English => {
-                matches!(word, "is" | "are" | "was" | "were" | "has" | "have" | "had" | "will" | "can" | "could" | "'s" | "would" | "should" | "may" | "might" | "must")
+                matches!(
+                    word,
+                    "is" | "are"
+                        | "was"
+                        | "were"
+                        | "has"
+                        | "have"
+                        | "had"
+                        | "will"
+                        | "can"
+                        | "could"
+                        | "'s"
+                        | "would"
+                        | "should"
+                        | "may"
+                        | "might"
+                        | "must"
+                )
             }
             Language::French => {
-                let plain = matches!(word, "est" | "sont" | "ont" | "sera" | "seront" | "etait" | "etaient" | "peut" | "peuvent" | "va" | "vont" | "vient" | "viennent" | "avait" | "avaient" | "n'" | "ne" | "doit" | "serait");
+                let plain = matches!(
+                    word,
+                    "est"
+                        | "sont"
+                        | "ont"
+                        | "sera"
+                        | "seront"
+                        | "etait"
+                        | "etaient"
+                        | "peut"
+                        | "peuvent"
+                        | "va"
+                        | "vont"
+                        | "vient"
+                        | "viennent"
+                        | "avait"
+                        | "avaient"
+                        | "n'"
+                        | "ne"
+                        | "doit"
+                        | "serait"
+                );
                 plain || word == "a" && reader.accented(at) == "a"
             }
         }
@@ -307,9 +412,28 @@ impl Passage<'_> {
         let agent = after.clone().find(|at| matches!(reader.word(*at), "by" | "par"));
         if let Some(at) = agent {
             let next = reader.word(at + 1);
-            let own = matches!(next, "me" | "us" | "mistake" | "accident" | "default" | "the" | "nous" | "moi" | "erreur" | "mes" | "defaut" | "le" | "l'" | "e-mail" | "email" | "mail" | "ordre")
-                || next.ends_with("ing");
-            let own = own && (!matches!(next, "the" | "le" | "l'") || (at + 2..at + 4).any(|at| AGENTS.contains(&reader.word(at))));
+            let own = matches!(
+                next,
+                "me" | "us"
+                    | "mistake"
+                    | "accident"
+                    | "default"
+                    | "the"
+                    | "nous"
+                    | "moi"
+                    | "erreur"
+                    | "mes"
+                    | "defaut"
+                    | "le"
+                    | "l'"
+                    | "e-mail"
+                    | "email"
+                    | "mail"
+                    | "ordre"
+            ) || next.ends_with("ing");
+            let own = own
+                && (!matches!(next, "the" | "le" | "l'")
+                    || (at + 2..at + 4).any(|at| AGENTS.contains(&reader.word(at))));
             if !own {
                 return false;
             }
@@ -317,16 +441,20 @@ impl Passage<'_> {
         let dated = dated(&reader.tokens[head.at + 1..reader.to]) || dated(&reader.tokens[subject.0..head.at]);
         // French has one tense for both pasts.
         let dated = dated && (!head.perfect || self.language == Language::French);
-        let year = reader.tokens[subject.0..reader.to].iter().any(is_year);
+        let year = reader.tokens.iter().any(is_year);
         let thing = nouns::objects(&reader.tokens[subject.0..subject.1]);
         let planned = thing.any(class::REMINDER | class::CALENDAR | class::ORDER);
-        !((dated || year) && !planned) && !matches!(reader.word(head.at.saturating_sub(1)), "last" | "originally" | "first" | "initialement")
+        !((dated || year) && !planned)
+            && !matches!(reader.word(head.at.saturating_sub(1)), "last" | "originally" | "first" | "initialement")
     }
 
     /// "Saved!", "File saved to a.txt", "Fichier enregistré."
     fn elliptical(&self, reader: &Reader<'_>, clause: Clause) -> Option<Found> {
         let tokens = &self.sentence.tokens;
-        if !matches!(clause.link, Link::Start | Link::Comma | Link::Colon | Link::And) && clause.governor != Governor::After || clause.relative {
+        if !matches!(clause.link, Link::Start | Link::Comma | Link::Colon | Link::And)
+            && clause.governor != Governor::After
+            || clause.relative
+        {
             return None;
         }
         let slice = &tokens[clause.from..clause.to];
@@ -334,33 +462,100 @@ impl Passage<'_> {
             return Some(found);
         }
         let mut at = clause.from;
-        while at < clause.to && (matches!(reader.word(at), "just" | "successfully" | "already" | "now" | "then" | "bien" | "deja" | "and" | "et" | "also" | "voila" | "ok" | "okay" | "yes" | "oui" | "puis" | "ensuite" | "finally" | "enfin") || matches!(tokens[at].kind, Kind::Mark(_))) {
+        while at < clause.to
+            && (matches!(
+                reader.word(at),
+                "just"
+                    | "successfully"
+                    | "already"
+                    | "now"
+                    | "then"
+                    | "bien"
+                    | "deja"
+                    | "and"
+                    | "et"
+                    | "also"
+                    | "voila"
+                    | "ok"
+                    | "okay"
+                    | "yes"
+                    | "oui"
+                    | "puis"
+                    | "ensuite"
+                    | "finally"
+                    | "enfin"
+            ) || matches!(tokens[at].kind, Kind::Mark(_)))
+        {
             at += 1;
         }
         let negated = matches!(reader.word(at), "not" | "pas" | "non" | "never");
         let verb = at + usize::from(negated);
-        let finite = (verb + 1..clause.to).any(|at| matches!(reader.word(at), "is" | "are" | "was" | "were" | "est" | "sont" | "contains" | "can" | "will" | "peuvent" | "has" | "have" | "means" | "signifie" | "veut" | "indique"));
+        let finite = (verb + 1..clause.to).any(|at| {
+            matches!(
+                reader.word(at),
+                "is" | "are"
+                    | "was"
+                    | "were"
+                    | "est"
+                    | "sont"
+                    | "contains"
+                    | "can"
+                    | "will"
+                    | "peuvent"
+                    | "has"
+                    | "have"
+                    | "means"
+                    | "signifie"
+                    | "veut"
+                    | "indique"
+            )
+        });
         if reader.word(at) == "playing" && at > clause.from {
-            let head = Head { at, start: at, concept: Concept::Play, lemma: "play".to_owned(), modality: Modality::Done, passive: false, perfect: true, past: true, mask: 0, clitics: Vec::new() };
+            let head = Head {
+                at,
+                start: at,
+                concept: Concept::Play,
+                lemma: "play".to_owned(),
+                modality: Modality::Done,
+                passive: false,
+                perfect: true,
+                past: true,
+                mask: 0,
+                clitics: Vec::new(),
+            };
             return Some(Found { head, from: at, subject: (at, at), antecedent: None, elliptical: true });
         }
         if let Some(head) = self.bare_participle(reader, verb, at > clause.from).filter(|_| !finite) {
             let next = reader.word(verb + 1);
-            let labelled = self.sentence.label && !slice.iter().any(|token| nouns::objects(std::slice::from_ref(token)).definite);
+            let labelled =
+                self.sentence.label && !slice.iter().any(|token| nouns::objects(std::slice::from_ref(token)).definite);
             if matches!(next, "by" | "par") || labelled && verb + 1 < clause.to {
                 return None;
             }
             let head = Head { modality: head.modality.negate(negated), ..head };
             let bare = nouns::objects(&tokens[verb + 1..clause.to]);
-            if bare.words.is_empty() && matches!(head.concept, Concept::Note | Concept::Find | Concept::Check | Concept::See | Concept::Take | Concept::Put | Concept::Get | Concept::Turn) {
+            if bare.words.is_empty()
+                && matches!(
+                    head.concept,
+                    Concept::Note
+                        | Concept::Find
+                        | Concept::Check
+                        | Concept::See
+                        | Concept::Take
+                        | Concept::Put
+                        | Concept::Get
+                        | Concept::Turn
+                )
+            {
                 return None;
             }
             return Some(Found { head, from: at, subject: (at, at), antecedent: None, elliptical: true });
         }
         // "Failed to save", "Couldn't open it", "Didn't find", "Will do".
         if self.language == Language::English
-            && (matches!(reader.word(at), "failed" | "could" | "did" | "can" | "managed" | "tried" | "have") && !self.sentence.question)
-            && (matches!(reader.word(at + 1), "not" | "to" | "just" | "successfully") )
+            && (matches!(reader.word(at), "failed" | "could" | "did" | "can" | "managed" | "tried" | "have")
+                && !self.sentence.question)
+            && (matches!(reader.word(at + 1), "not" | "to" | "just" | "successfully"))
             && let Some(head) = reader.english_group(at)
         {
             return Some(Found { head, from: at, subject: (at, at), antecedent: None, elliptical: false });
@@ -372,40 +567,78 @@ impl Passage<'_> {
     /// unless that one lies in the future.
     fn after_doing(&self, reader: &Reader<'_>, clause: Clause) -> Option<Found> {
         let tokens = &self.sentence.tokens;
-        let planned = tokens.iter().any(|token| matches!(token.word(), "will" | "would" | "should" | "must" | "vais" | "vas" | "dois" | "devrais" | "you" | "vous"))
-            && !tokens.iter().any(|token| matches!(token.word(), "can" | "found" | "peux" | "i" | "je" | "j'"));
+        let planned =
+            tokens.iter().any(|token| {
+                matches!(
+                    token.word(),
+                    "will" | "would" | "should" | "must" | "vais" | "vas" | "dois" | "devrais" | "you" | "vous"
+                )
+            }) && !tokens.iter().any(|token| matches!(token.word(), "can" | "found" | "peux" | "i" | "je" | "j'"));
         let at = clause.from;
         if planned || clause.governor != Governor::After {
             return None;
         }
         let (at, entry) = match self.language {
-            Language::English => (at, self.lexicon.english(reader.word(at)).iter().find(|entry| entry.bits & form::GERUND != 0).cloned()?),
+            Language::English => (
+                at,
+                self.lexicon.english(reader.word(at)).iter().find(|entry| entry.bits & form::GERUND != 0).cloned()?,
+            ),
             Language::French if reader.word(at) == "avoir" => (at + 1, reader.french_participle(at + 1)?),
-            Language::French if reader.word(at) == "l'" && reader.word(at + 1) == "avoir" => (at + 2, reader.french_participle(at + 2)?),
+            Language::French if reader.word(at) == "l'" && reader.word(at + 1) == "avoir" => {
+                (at + 2, reader.french_participle(at + 2)?)
+            }
             Language::French => return None,
         };
         let mask = if self.language == Language::English { form::GERUND } else { form::PARTICIPLE };
-        let head = Head { at, start: at, concept: entry.concept, lemma: entry.lemma, modality: Modality::Done, passive: false, perfect: true, past: true, mask, clitics: Vec::new() };
+        let head = Head {
+            at,
+            start: at,
+            concept: entry.concept,
+            lemma: entry.lemma,
+            modality: Modality::Done,
+            passive: false,
+            perfect: true,
+            past: true,
+            mask,
+            clitics: Vec::new(),
+        };
         Some(Found { head, from: clause.from, subject: (at, at), antecedent: None, elliptical: false })
     }
 
     fn bare_participle(&self, reader: &Reader<'_>, at: usize, led: bool) -> Option<Head> {
         let entry = match self.language {
             Language::English => {
-                let entry = self.lexicon.english(reader.word(at)).iter().find(|entry| entry.bits & (form::PARTICIPLE | form::PAST) != 0)?;
+                let entry = self
+                    .lexicon
+                    .english(reader.word(at))
+                    .iter()
+                    .find(|entry| entry.bits & (form::PARTICIPLE | form::PAST) != 0)?;
                 let base = self.lexicon.english(reader.word(at)).iter().any(|entry| entry.bits & form::BASE != 0);
                 if base && !led {
                     return None;
                 }
                 entry.clone()
             }
-            Language::French => reader.french_participle(at).filter(|entry| entry.bits & (form::INFINITIVE | form::BASE) == 0)?,
+            Language::French => {
+                reader.french_participle(at).filter(|entry| entry.bits & (form::INFINITIVE | form::BASE) == 0)?
+            }
         };
         let mask = match self.language {
             Language::English => form::PAST | form::PARTICIPLE,
             Language::French => form::PARTICIPLE,
         };
-        Some(Head { at, start: at, concept: entry.concept, lemma: entry.lemma, modality: Modality::Done, passive: false, perfect: true, past: true, mask, clitics: Vec::new() })
+        Some(Head {
+            at,
+            start: at,
+            concept: entry.concept,
+            lemma: entry.lemma,
+            modality: Modality::Done,
+            passive: false,
+            perfect: true,
+            past: true,
+            mask,
+            clitics: Vec::new(),
+        })
     }
 
     /// A noun and a participle without an auxiliary: "2 files deleted", "Rappel créé pour 8 h".
@@ -415,10 +648,41 @@ impl Passage<'_> {
         let finite = slice.iter().enumerate().any(|(index, token)| {
             // "set for 7 am"
             let hour = token.word() == "am" && index > 0 && slice[index - 1].kind == Kind::Number;
-            !hour && clause::FINITE.contains(&token.word()) && !matches!(token.word(), "a" | "as" | "l'" | "'s" | "do") || matches!(token.word(), "contains" | "contient" | "shows" | "here" | "voici" | "how" | "comment" | "to-do")
+            !hour && clause::FINITE.contains(&token.word()) && !matches!(token.word(), "a" | "as" | "l'" | "'s" | "do")
+                || matches!(
+                    token.word(),
+                    "contains" | "contient" | "shows" | "here" | "voici" | "how" | "comment" | "to-do"
+                )
         });
         let starts = slice.first().is_some_and(|token| {
-            matches!(token.word(), "the" | "a" | "an" | "le" | "la" | "l'" | "un" | "une" | "des" | "in" | "on" | "for" | "to" | "with" | "dans" | "pour" | "avec" | "sur" | "recently" | "how" | "when" | "if" | "you" | "vous" | "about")
+            matches!(
+                token.word(),
+                "the"
+                    | "a"
+                    | "an"
+                    | "le"
+                    | "la"
+                    | "l'"
+                    | "un"
+                    | "une"
+                    | "des"
+                    | "in"
+                    | "on"
+                    | "for"
+                    | "to"
+                    | "with"
+                    | "dans"
+                    | "pour"
+                    | "avec"
+                    | "sur"
+                    | "recently"
+                    | "how"
+                    | "when"
+                    | "if"
+                    | "you"
+                    | "vous"
+                    | "about"
+            )
         });
         if finite || starts {
             return None;
@@ -431,17 +695,30 @@ impl Passage<'_> {
             }
             let next = tokens.get(at + 1).filter(|_| at + 1 < clause.to);
             let settled = next.is_none_or(|next| {
-                matches!(next.kind, Kind::Name | Kind::Number | Kind::Quote | Kind::Mark(_)) || AFTER_PARTICIPLE.contains(&next.word()) || next.word().ends_with("ly") || next.word().ends_with("ment")
+                matches!(next.kind, Kind::Name | Kind::Number | Kind::Quote | Kind::Mark(_))
+                    || AFTER_PARTICIPLE.contains(&next.word())
+                    || next.word().ends_with("ly")
+                    || next.word().ends_with("ment")
             });
-            if !settled || next.is_some_and(|next| matches!(next.word(), "by" | "par")) || dated(&tokens[at..clause.to]) {
+            if !settled || next.is_some_and(|next| matches!(next.word(), "by" | "par")) || dated(&tokens[at..clause.to])
+            {
                 return None;
             }
             let negated = matches!(reader.word(at - 1), "not" | "pas" | "non" | "never") || subject.none;
             // "Files created: none"
-            let value = tokens.get(clause.to + 1).filter(|_| tokens.get(clause.to).is_some_and(|mark| mark.is_mark(':')));
-            let empty = value.is_some_and(|value| matches!(value.folded.as_str(), "none" | "0" | "nothing" | "aucun" | "aucune" | "zero" | "rien"));
+            let value =
+                tokens.get(clause.to + 1).filter(|_| tokens.get(clause.to).is_some_and(|mark| mark.is_mark(':')));
+            let empty = value.is_some_and(|value| {
+                matches!(value.folded.as_str(), "none" | "0" | "nothing" | "aucun" | "aucune" | "zero" | "rien")
+            });
             head.modality = head.modality.negate(negated && !subject.none || empty);
-            return Some(Found { head, from: clause.from, subject: (clause.from, at), antecedent: None, elliptical: false });
+            return Some(Found {
+                head,
+                from: clause.from,
+                subject: (clause.from, at),
+                antecedent: None,
+                elliptical: false,
+            });
         }
         None
     }
@@ -450,7 +727,9 @@ impl Passage<'_> {
         let tokens = &self.sentence.tokens;
         let head = &found.head;
         let mut around: Vec<Token> = Vec::new();
-        if head.passive || (found.subject.0 < found.subject.1 && found.from == found.subject.0 && !self.first_person_at(found.from)) {
+        if head.passive
+            || (found.subject.0 < found.subject.1 && found.from == found.subject.0 && !self.first_person_at(found.from))
+        {
             around.extend_from_slice(&tokens[found.subject.0..found.subject.1]);
         }
         let clitics: Vec<Token> = head.clitics.iter().map(|at| tokens[*at].clone()).collect();
@@ -461,7 +740,9 @@ impl Passage<'_> {
         if matches!(tokens.get(objects_to).map_or("", Token::word), "that" | "que" | "qu'") {
             objects.words.push("that".to_owned());
         }
-        if let Some((from, to)) = found.antecedent.filter(|_| objects.classes == 0 && objects.names.is_empty() && !objects.pronoun) {
+        if let Some((from, to)) =
+            found.antecedent.filter(|_| objects.classes == 0 && objects.names.is_empty() && !objects.pronoun)
+        {
             // "the file that I made": the object stands before its clause.
             let before = nouns::objects(&tokens[from.max(to.saturating_sub(6))..to]);
             objects.classes |= before.classes;
@@ -470,11 +751,29 @@ impl Passage<'_> {
             objects.actions.extend(before.actions.last());
         }
         objects.pronoun |= clitics.iter().any(|token| matches!(token.word(), "le" | "la" | "l'" | "les"));
-        let bare = objects.words.iter().all(|word| word.ends_with("ly") || matches!(word.as_str(), "now" | "bien" | "deja" | "already" | "for" | "you" | "pour" | "vous" | "too" | "maintenant" | "successfully")) && objects.names.is_empty() && !objects.quote;
+        let bare = objects.words.iter().all(|word| {
+            word.ends_with("ly")
+                || matches!(
+                    word.as_str(),
+                    "now"
+                        | "bien"
+                        | "deja"
+                        | "already"
+                        | "for"
+                        | "you"
+                        | "pour"
+                        | "vous"
+                        | "too"
+                        | "maintenant"
+                        | "successfully"
+                )
+        }) && objects.names.is_empty()
+            && !objects.quote;
         if found.elliptical && bare {
             objects.pronoun = true;
         }
-        let pointing = matches!(head.concept, Concept::Generic | Concept::Light) && (head.lemma.is_empty() || bare || objects.pronoun && objects.classes == 0);
+        let pointing = matches!(head.concept, Concept::Generic | Concept::Light)
+            && (head.lemma.is_empty() || bare || objects.pronoun && objects.classes == 0);
         let negative = !matches!(head.modality, Modality::Done);
         let resolved = if pointing && (head.lemma.is_empty() || negative) {
             self.pointed_at(found.from, reader).or_else(|| Some(Sense::anything()))
@@ -482,27 +781,54 @@ impl Passage<'_> {
             sense(head.concept, &head.lemma, &objects).or_else(|| {
                 // "it" is what the words before speak of.
                 let before = nouns::objects(&tokens[found.from.saturating_sub(12)..found.from]).classes;
-                let things = before & !(class::UTTERANCE | class::TASK | class::IDIOM | class::PERSON | class::ALL | class::TEXT | class::PART);
+                let things = before
+                    & !(class::UTTERANCE
+                        | class::TASK
+                        | class::IDIOM
+                        | class::PERSON
+                        | class::ALL
+                        | class::TEXT
+                        | class::PART);
                 let resolved = Objects { classes: objects.classes | things, ..objects.clone() };
                 (objects.pronoun && things != 0).then(|| sense(head.concept, &head.lemma, &resolved)).flatten()
             })
         };
         let mut modality = head.modality;
         let Some(mut sense) = resolved else { return };
-        if objects.pronoun && !sense.firm && let Some(before) = &self.antecedent
-            && before.firm && !before.generic && before.all().meets(sense.all())
+        if objects.pronoun
+            && !sense.firm
+            && let Some(before) = &self.antecedent
+            && before.firm
+            && !before.generic
+            && before.all().meets(sense.all())
         {
             sense.firm = true;
         }
         if objects.none && modality == Modality::Done {
             modality = Modality::NotDone;
         }
-        if objects.none && matches!(head.concept, Concept::Change | Concept::Light | Concept::Generic | Concept::Write | Concept::Add) {
-            sense = if objects.file() || matches!(head.concept, Concept::Write | Concept::Add) { Sense::any_writing() } else { Sense::anything() };
+        if objects.none
+            && matches!(
+                head.concept,
+                Concept::Change | Concept::Light | Concept::Generic | Concept::Write | Concept::Add
+            )
+        {
+            sense = if objects.file() || matches!(head.concept, Concept::Write | Concept::Add) {
+                Sense::any_writing()
+            } else {
+                Sense::anything()
+            };
         }
         self.antecedent = Some(sense.clone());
         let earlier = trailing_date(&tokens[head.at..objects_to]);
-        self.state(sense, modality, standing.apply(modality, head.past && !head.perfect, self.language), objects, (found.from, end), earlier);
+        self.state(
+            sense,
+            modality,
+            standing.apply(modality, head.past && !head.perfect, self.language),
+            objects,
+            (found.from, end),
+            earlier,
+        );
     }
 
     /// Names behind a relative clause about the user: "the changes you asked for in budget.csv".
@@ -513,7 +839,10 @@ impl Passage<'_> {
         if !relative {
             return Vec::new();
         }
-        let until = tokens[from..].iter().skip(2).position(|token| matches!(token.kind, Kind::Mark(_)) || clause::FINITE.contains(&token.word()) && !matches!(token.word(), "avez" | "as" | "a"));
+        let until = tokens[from..].iter().skip(2).position(|token| {
+            matches!(token.kind, Kind::Mark(_))
+                || clause::FINITE.contains(&token.word()) && !matches!(token.word(), "avez" | "as" | "a")
+        });
         let until = until.map_or(tokens.len(), |offset| from + 2 + offset);
         nouns::objects(&tokens[from..until]).names
     }
@@ -524,10 +853,19 @@ impl Passage<'_> {
         for at in (0..from).rev().take(40) {
             let word = tokens[at].word();
             let entry = match self.language {
-                Language::English => self.lexicon.english(word).iter().find(|entry| entry.bits & form::BASE != 0).cloned().filter(|_| {
-                    matches!(at.checked_sub(1).map_or("", |left| tokens[left].word()), "to" | "and" | "not" | "you" | "me")
-                }),
-                Language::French => self.lexicon.french(&tokens[at].text, word).into_iter().find(|entry| entry.bits & form::INFINITIVE != 0),
+                Language::English => {
+                    self.lexicon.english(word).iter().find(|entry| entry.bits & form::BASE != 0).cloned().filter(|_| {
+                        matches!(
+                            at.checked_sub(1).map_or("", |left| tokens[left].word()),
+                            "to" | "and" | "not" | "you" | "me"
+                        )
+                    })
+                }
+                Language::French => self
+                    .lexicon
+                    .french(&tokens[at].text, word)
+                    .into_iter()
+                    .find(|entry| entry.bits & form::INFINITIVE != 0),
             };
             let Some(entry) = entry else { continue };
             let objects = nouns::objects(&tokens[at + 1..from.min(at + 12)]);
@@ -540,7 +878,15 @@ impl Passage<'_> {
     }
 
     /// Adds a statement over the tokens `range`.
-    pub(super) fn state(&mut self, sense: Sense, told: Modality, modality: Modality, objects: Objects, range: (usize, usize), earlier: bool) {
+    pub(super) fn state(
+        &mut self,
+        sense: Sense,
+        told: Modality,
+        modality: Modality,
+        objects: Objects,
+        range: (usize, usize),
+        earlier: bool,
+    ) {
         let tokens = &self.sentence.tokens;
         let (mut from, mut to) = (range.0, range.1.min(tokens.len()));
         while from < to && matches!(tokens[from].kind, Kind::Mark(_)) {
@@ -610,8 +956,38 @@ const AGENTS: &[&str] = &["system", "assistant", "tool", "systeme", "outil"];
 
 /// What may follow the participle of "file saved".
 const AFTER_PARTICIPLE: &[&str] = &[
-    "to", "in", "at", "as", "for", "from", "on", "into", "and", "with", "successfully", "under", "now", "too", "already", "also",
-    "a", "dans", "sous", "pour", "de", "du", "sur", "avec", "et", "en", "vers", "avec", "chez", "aux", "au", "correctement",
+    "to",
+    "in",
+    "at",
+    "as",
+    "for",
+    "from",
+    "on",
+    "into",
+    "and",
+    "with",
+    "successfully",
+    "under",
+    "now",
+    "too",
+    "already",
+    "also",
+    "a",
+    "dans",
+    "sous",
+    "pour",
+    "de",
+    "du",
+    "sur",
+    "avec",
+    "et",
+    "en",
+    "vers",
+    "avec",
+    "chez",
+    "aux",
+    "au",
+    "correctement",
 ];
 
 fn subject_range(clauses: &[Clause], index: usize, end: usize) -> (usize, usize) {
@@ -630,7 +1006,9 @@ fn extended(tokens: &[Token], clauses: &[Clause], index: usize) -> usize {
     for clause in clauses.iter().skip(index + 1) {
         let slice = &tokens[clause.from..clause.to];
         let named = slice.iter().take(3).any(|token| matches!(token.kind, Kind::Name | Kind::Quote | Kind::Number));
-        let verb = slice.iter().any(|token| clause::FINITE.contains(&token.word()) && !matches!(token.word(), "a" | "as" | "l'" | "do"));
+        let verb = slice
+            .iter()
+            .any(|token| clause::FINITE.contains(&token.word()) && !matches!(token.word(), "a" | "as" | "l'" | "do"));
         if !matches!(clause.link, Link::Comma | Link::Colon | Link::And) || !named || verb || slice.len() > 6 {
             break;
         }
@@ -658,14 +1036,51 @@ fn first_person(tokens: &[Token], language: Language) -> bool {
 /// "The page says:" — what follows are its words.
 fn saying(tokens: &[Token]) -> bool {
     let first = tokens.iter().any(|token| matches!(token.word(), "i" | "je" | "j'"));
-    !first && tokens.iter().any(|token| matches!(token.word(), "says" | "said" | "say" | "reads" | "dit" | "indique" | "writes" | "wrote" | "ecrit" | "example" | "exemple" | "quote" | "citation"))
+    !first
+        && tokens.iter().any(|token| {
+            matches!(
+                token.word(),
+                "says"
+                    | "said"
+                    | "say"
+                    | "reads"
+                    | "dit"
+                    | "indique"
+                    | "writes"
+                    | "wrote"
+                    | "ecrit"
+                    | "example"
+                    | "exemple"
+                    | "quote"
+                    | "citation"
+            )
+        })
 }
 
 /// A clause that begins as a question does.
 fn opens_question(tokens: &[Token]) -> bool {
     let word = |at: usize| tokens.get(at).map_or("", Token::word);
     let inverted = clause::FINITE.contains(&word(0)) && !matches!(word(0), "n'" | "ne" | "m'" | "l'");
-    inverted || matches!(word(0), "shall" | "what" | "which" | "who" | "why" | "how" | "where" | "quel" | "quelle" | "pourquoi" | "comment" | "est-ce" | "voulez" | "souhaitez" | "qui" | "que")
+    inverted
+        || matches!(
+            word(0),
+            "shall"
+                | "what"
+                | "which"
+                | "who"
+                | "why"
+                | "how"
+                | "where"
+                | "quel"
+                | "quelle"
+                | "pourquoi"
+                | "comment"
+                | "est-ce"
+                | "voulez"
+                | "souhaitez"
+                | "qui"
+                | "que"
+        )
 }
 
 /// A day other than today, a time ago: the past of the thing, not of this turn.
@@ -675,33 +1090,92 @@ fn dated(tokens: &[Token]) -> bool {
         let next = tokens.get(index + 1).map_or("", Token::word);
         match token.word() {
             "yesterday" | "hier" | "ago" | "originally" | "initialement" | "century" | "siecle" => true,
-            "last" => matches!(next, "week" | "month" | "year" | "night" | "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "time"),
-            "derniere" | "dernier" => matches!(left, "semaine" | "annee" | "mois" | "lundi" | "mardi" | "mercredi" | "jeudi" | "vendredi" | "la"),
+            "last" => matches!(
+                next,
+                "week"
+                    | "month"
+                    | "year"
+                    | "night"
+                    | "monday"
+                    | "tuesday"
+                    | "wednesday"
+                    | "thursday"
+                    | "friday"
+                    | "time"
+            ),
+            "derniere" | "dernier" => matches!(
+                left,
+                "semaine" | "annee" | "mois" | "lundi" | "mardi" | "mercredi" | "jeudi" | "vendredi" | "la"
+            ),
             "il" => next == "y" && tokens.get(index + 2).is_some_and(|token| token.word() == "a"),
-            month if MONTHS.contains(&month) => !matches!(left, "for" | "pour") && tokens[..index].iter().rev().take(3).any(|token| matches!(token.word(), "on" | "in" | "le" | "en")),
+            month if MONTHS.contains(&month) => {
+                !matches!(left, "for" | "pour")
+                    && tokens[..index]
+                        .iter()
+                        .rev()
+                        .take(3)
+                        .any(|token| matches!(token.word(), "on" | "in" | "le" | "en"))
+            }
             _ => false,
         }
     })
 }
 
 const MONTHS: &[&str] = &[
-    "january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december",
-    "janvier", "fevrier", "mars", "avril", "juin", "juillet", "aout", "septembre", "octobre", "novembre", "decembre",
-    "monday", "tuesday", "wednesday", "thursday", "friday", "lundi", "mardi", "mercredi", "jeudi", "vendredi",
+    "january",
+    "february",
+    "march",
+    "april",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "janvier",
+    "fevrier",
+    "mars",
+    "avril",
+    "juin",
+    "juillet",
+    "aout",
+    "septembre",
+    "octobre",
+    "novembre",
+    "decembre",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "lundi",
+    "mardi",
+    "mercredi",
+    "jeudi",
+    "vendredi",
 ];
 
 fn is_year(token: &Token) -> bool {
-    token.kind == Kind::Number && token.folded.len() == 4 && token.folded.parse::<u16>().is_ok_and(|year| (1000..2100).contains(&year))
+    token.kind == Kind::Number
+        && token.folded.len() == 4
+        && token.folded.parse::<u16>().is_ok_and(|year| (1000..2100).contains(&year))
 }
 
 /// "yesterday" at the end of a clause dates the act, unless it belongs to the object ("from yesterday").
 fn trailing_date(tokens: &[Token]) -> bool {
     tokens.iter().enumerate().any(|(index, token)| {
-        let moment = index > 0 && matches!(tokens[index - 1].word(), "second" | "seconds" | "moment" | "moments" | "minute" | "minutes");
+        let moment = index > 0
+            && matches!(tokens[index - 1].word(), "second" | "seconds" | "moment" | "moments" | "minute" | "minutes");
         let dates = matches!(token.word(), "yesterday" | "hier" | "ago") && !moment
-            || token.word() == "last" && tokens.get(index + 1).is_some_and(|next| matches!(next.word(), "week" | "month" | "year" | "night"))
+            || token.word() == "last"
+                && tokens.get(index + 1).is_some_and(|next| matches!(next.word(), "week" | "month" | "year" | "night"))
             || token.word() == "derniere" && index > 0 && tokens[index - 1].word() == "semaine";
-        let of = tokens[..index].iter().rev().take(3).any(|token| matches!(token.word(), "from" | "of" | "de" | "d'" | "since" | "depuis" | "than"));
+        let of = tokens[..index]
+            .iter()
+            .rev()
+            .take(3)
+            .any(|token| matches!(token.word(), "from" | "of" | "de" | "d'" | "since" | "depuis" | "than"));
         dates && !of
     })
 }

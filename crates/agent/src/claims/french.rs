@@ -29,16 +29,44 @@ const TAKERS: &[(&str, Effect)] = &[
 ];
 
 const ADVERBS: &[&str] = &[
-    "bien", "deja", "aussi", "donc", "ensuite", "puis", "maintenant", "encore", "toujours", "tout", "simplement",
-    "egalement", "enfin", "vraiment", "aussitot", "desormais", "d'abord", "ainsi", "meme", "trop", "juste", "alors",
-    "tous", "toutes", "volontiers", "tres", "vite", "peut-etre", "mal", "seulement", "plutot",
+    "bien",
+    "deja",
+    "aussi",
+    "donc",
+    "ensuite",
+    "puis",
+    "maintenant",
+    "encore",
+    "toujours",
+    "tout",
+    "simplement",
+    "egalement",
+    "enfin",
+    "vraiment",
+    "aussitot",
+    "desormais",
+    "d'abord",
+    "ainsi",
+    "meme",
+    "trop",
+    "juste",
+    "alors",
+    "tous",
+    "toutes",
+    "volontiers",
+    "tres",
+    "vite",
+    "peut-etre",
+    "mal",
+    "seulement",
+    "plutot",
 ];
 
-const CLITICS: &[&str] = &[
-    "me", "m'", "te", "t'", "le", "la", "l'", "les", "lui", "leur", "nous", "vous", "y", "en", "se", "s'",
-];
+const CLITICS: &[&str] =
+    &["me", "m'", "te", "t'", "le", "la", "l'", "les", "lui", "leur", "nous", "vous", "y", "en", "se", "s'"];
 
-const NEGATORS: &[&str] = &["pas", "jamais", "rien", "point", "aucunement", "nullement", "guere", "aucun", "aucune", "ni", "non"];
+const NEGATORS: &[&str] =
+    &["pas", "jamais", "rien", "point", "aucunement", "nullement", "guere", "aucun", "aucune", "ni", "non"];
 
 impl Reader<'_> {
     fn french_adverb(&self, at: usize) -> bool {
@@ -49,7 +77,19 @@ impl Reader<'_> {
 
     /// The verb group that begins at `at`, right after its subject.
     pub(super) fn french_group(&self, at: usize) -> Option<Head> {
-        Group { reader: self, at, start: at, restricted: false, ne: false, negated: false, almost: false, perfect: false, past: false, clitics: Vec::new() }.finite()
+        Group {
+            reader: self,
+            at,
+            start: at,
+            restricted: false,
+            ne: false,
+            negated: false,
+            almost: false,
+            perfect: false,
+            past: false,
+            clitics: Vec::new(),
+        }
+        .finite()
     }
 
     fn french_form(&self, at: usize, mask: u16) -> Option<Form> {
@@ -74,15 +114,24 @@ impl Reader<'_> {
                 continue;
             }
             let mut next = index + 1;
-            while self.french_adverb(next) || matches!(self.word(next), "de" | "d'" | "a" | "et" | "ni") || CLITICS.contains(&self.word(next)) {
+            while self.french_adverb(next)
+                || matches!(self.word(next), "de" | "d'" | "a" | "et" | "ni")
+                || CLITICS.contains(&self.word(next))
+            {
                 next += 1;
             }
             if let Some(entry) = self.french_form(next, head.mask & !form::LOOSE) {
                 let again = Head { at: next, concept: entry.concept, lemma: entry.lemma, start: next, ..head.clone() };
                 return Coordinates { end: index, next: Some(again) };
             }
-            let auxiliary = matches!(self.word(index + 1), "ai" | "n'" | "ne" | "l'" | "les" | "suis" | "vais" | "a" | "est" | "peux");
-            if auxiliary && !head.passive && let Some(again) = self.french_group(index + 1) {
+            let auxiliary = matches!(
+                self.word(index + 1),
+                "ai" | "n'" | "ne" | "l'" | "les" | "suis" | "vais" | "a" | "est" | "peux"
+            );
+            if auxiliary
+                && !head.passive
+                && let Some(again) = self.french_group(index + 1)
+            {
                 return Coordinates { end: index, next: Some(Head { start: index + 1, ..again }) };
             }
             index += 1;
@@ -209,9 +258,13 @@ impl<'t> Group<'_, 't> {
                 }
                 self.infinitive_after(Modality::Done)
             }
-            "peux" | "puis" | "pouvons" | "peut" | "peuvent" | "sais" | "savons" => self.infinitive_after(Modality::Can),
+            "peux" | "puis" | "pouvons" | "peut" | "peuvent" | "sais" | "savons" => {
+                self.infinitive_after(Modality::Can)
+            }
             "pourrai" | "pourrons" | "pourra" | "saurai" | "pourront" => self.infinitive_after(Modality::CanWill),
-            "pourrais" | "pourrions" | "pourrait" | "saurais" | "saurait" | "pourraient" => self.infinitive_after(Modality::Can),
+            "pourrais" | "pourrions" | "pourrait" | "saurais" | "saurait" | "pourraient" => {
+                self.infinitive_after(Modality::Can)
+            }
             "pouvais" | "pouvait" => self.infinitive_after(Modality::Could),
             "arrive" | "parviens" | "reussis" | "parvenons" | "arrivais" | "parvenais" | "parvient" => {
                 self.at += 1;
@@ -222,10 +275,9 @@ impl<'t> Group<'_, 't> {
                 self.at -= usize::from(self.at > 0);
                 self.infinitive_after(if failed { Modality::Failed } else { Modality::Can })
             }
-            "dois" | "devons" | "doit" | "devrais" | "devrait" | "veux" | "voudrais" | "souhaite" | "aimerais" | "compte" | "espere"
-            | "prefere" | "propose" | "refuse" | "ose" | "pense" | "doivent" | "devais" | "voulais" | "souhaiterais" | "essaie" | "essaye" | "tente" => {
-                self.infinitive_after(Modality::Unasserted)
-            }
+            "dois" | "devons" | "doit" | "devrais" | "devrait" | "veux" | "voudrais" | "souhaite" | "aimerais"
+            | "compte" | "espere" | "prefere" | "propose" | "refuse" | "ose" | "pense" | "doivent" | "devais"
+            | "voulais" | "souhaiterais" | "essaie" | "essaye" | "tente" => self.infinitive_after(Modality::Unasserted),
             "occupe" | "charge" => self.infinitive_after(Modality::Will),
             "laisse" | "laissez" => {
                 self.at += 1;
@@ -241,10 +293,12 @@ impl<'t> Group<'_, 't> {
 
     fn lexical(&mut self) -> Option<Head> {
         self.head(form::FUTURE, Modality::Will, false)
-            .or_else(|| self.head(form::CONDITIONAL, Modality::Could, false).map(|head| match head.modality {
-                Modality::Failed => Head { modality: Modality::Unasserted, ..head },
-                _ => head,
-            }))
+            .or_else(|| {
+                self.head(form::CONDITIONAL, Modality::Could, false).map(|head| match head.modality {
+                    Modality::Failed => Head { modality: Modality::Unasserted, ..head },
+                    _ => head,
+                })
+            })
             .or_else(|| self.head(form::IMPERFECT, Modality::Unasserted, false))
             .or_else(|| self.head(form::BASE, Modality::Doing, false))
     }
@@ -281,7 +335,10 @@ impl<'t> Group<'_, 't> {
             }
         }
         self.head(form::INFINITIVE, modality, false).or_else(|| {
-            matches!(modality, Modality::Can | Modality::Failed | Modality::Done | Modality::Could).then(|| self.elliptical(modality)).flatten().filter(|_| self.negation() || modality == Modality::Failed)
+            matches!(modality, Modality::Can | Modality::Failed | Modality::Done | Modality::Could)
+                .then(|| self.elliptical(modality))
+                .flatten()
+                .filter(|_| self.negation() || modality == Modality::Failed)
         })
     }
 
@@ -321,9 +378,15 @@ impl<'t> Group<'_, 't> {
             "pris" if matches!(self.reader.word(self.at + 1), "soin" | "la") => {
                 let liberty = self.reader.word(self.at + 2) == "liberte";
                 self.at += if liberty { 2 } else { 1 };
-                if liberty || self.reader.word(self.at) == "soin" { self.infinitive_after(Modality::Done) } else { None }
+                if liberty || self.reader.word(self.at) == "soin" {
+                    self.infinitive_after(Modality::Done)
+                } else {
+                    None
+                }
             }
-            "fait" if self.reader.french_form(self.at + 1, form::INFINITIVE).is_some() => self.infinitive_after(Modality::Done),
+            "fait" if self.reader.french_form(self.at + 1, form::INFINITIVE).is_some() => {
+                self.infinitive_after(Modality::Done)
+            }
             _ => self.participle(),
         }
     }
@@ -354,7 +417,10 @@ impl<'t> Group<'_, 't> {
         let word = self.word();
         let (_, effect) = TAKERS.iter().find(|(words, _)| words.split(' ').any(|taker| taker == word))?;
         let (at, negated, clitics) = (self.at, self.negated, self.clitics.len());
-        let direct = matches!(word, "pu" | "su" | "du" | "voulu" | "failli" | "prefere" | "pense" | "compte" | "espere" | "souhaite");
+        let direct = matches!(
+            word,
+            "pu" | "su" | "du" | "voulu" | "failli" | "prefere" | "pense" | "compte" | "espere" | "souhaite"
+        );
         let follows = self.reader.word(self.at + 1);
         let ends = follows.is_empty() && matches!(word, "pu" | "reussi" | "echoue");
         if !direct && !ends && !matches!(follows, "a" | "de" | "d'" | "bien" | "ne" | "pour" | "en") {
@@ -364,7 +430,10 @@ impl<'t> Group<'_, 't> {
         self.negated = false;
         let ne = std::mem::take(&mut self.ne);
         self.at += 1;
-        let inner = self.reader.word(self.at) == "pas" || (self.reader.word(self.at + 1) == "ne") || self.reader.word(self.at) == "ne" || self.reader.word(self.at) == "n'";
+        let inner = self.reader.word(self.at) == "pas"
+            || (self.reader.word(self.at + 1) == "ne")
+            || self.reader.word(self.at) == "ne"
+            || self.reader.word(self.at) == "n'";
         let modality = match (effect, outer) {
             (Effect::Succeeds | Effect::Ends, Modality::NotDone) => Modality::Failed,
             (Effect::Succeeds | Effect::Ends, outer) => outer,
@@ -411,7 +480,8 @@ impl<'t> Group<'_, 't> {
                 self.infinitive_after(ability)
             }
             "dans" => {
-                let unable = (self.at..self.at + 4).find(|at| matches!(self.reader.word(*at), "incapacite" | "impossibilite"))?;
+                let unable = (self.at..self.at + 4)
+                    .find(|at| matches!(self.reader.word(*at), "incapacite" | "impossibilite"))?;
                 self.at = unable;
                 self.infinitive_after(Modality::Cannot)
             }

@@ -106,6 +106,10 @@ impl<'t> Reader<'t> {
 
     /// The word with its accents.
     pub(super) fn accented(&self, at: usize) -> &'t str {
-        if at < self.to { self.tokens.get(at).filter(|token| token.kind == Kind::Word).map_or("", |token| &token.text) } else { "" }
+        if at < self.to {
+            self.tokens.get(at).filter(|token| token.kind == Kind::Word).map_or("", |token| &token.text)
+        } else {
+            ""
+        }
     }
 }

@@ -24,9 +24,7 @@ impl Court<'_> {
             return None;
         }
         match statement.modality {
-            Modality::Done => {
-                self.contradicts_claim(statement).map(|reason| (FailureClass::ClaimedNotDone, reason))
-            }
+            Modality::Done => self.contradicts_claim(statement).map(|reason| (FailureClass::ClaimedNotDone, reason)),
             Modality::Failed | Modality::NotDone | Modality::Cannot => {
                 self.contradicts_denial(statement).map(|reason| (FailureClass::DeniedButDone, reason))
             }
@@ -51,7 +49,9 @@ impl Court<'_> {
 
     /// True when the ledger holds a call of this act, however it ended.
     pub(super) fn was_called(&self, sense: &Sense) -> bool {
-        self.evidence.iter().any(|evidence| if sense.generic { evidence.effect } else { does(evidence, sense, sense.all()) })
+        self.evidence
+            .iter()
+            .any(|evidence| if sense.generic { evidence.effect } else { does(evidence, sense, sense.all()) })
     }
 
     /// Why a claim that something was done does not hold.
@@ -67,7 +67,8 @@ impl Court<'_> {
             let done = self.evidence.iter().any(|evidence| evidence.ok && evidence.is_called(tool));
             return (known && !done).then(|| format!("no successful call of {tool:?}"));
         }
-        let tried: Vec<&Evidence<'_>> = self.evidence.iter().filter(|evidence| does(evidence, sense, sense.all())).collect();
+        let tried: Vec<&Evidence<'_>> =
+            self.evidence.iter().filter(|evidence| does(evidence, sense, sense.all())).collect();
         let done: Vec<&Evidence<'_>> = tried.iter().copied().filter(|evidence| evidence.ok).collect();
         if done.is_empty() {
             // A weak claim is one only where the ledger shows that such a call came to nothing.
@@ -105,16 +106,21 @@ impl Court<'_> {
             }
         }
         if !objects.proper.is_empty() && directed(statement.sense.primary) {
-            let mut targets = done.iter().flat_map(|evidence| evidence.targets()).filter(|target| !target.contains('@')).peekable();
+            let mut targets =
+                done.iter().flat_map(|evidence| evidence.targets()).filter(|target| !target.contains('@')).peekable();
             let known = targets.peek().is_some();
-            let met = targets.any(|target| objects.proper.iter().any(|proper| target.contains(proper.as_str()) || proper.contains(target)));
+            let met = targets.any(|target| {
+                objects.proper.iter().any(|proper| target.contains(proper.as_str()) || proper.contains(target))
+            });
             let quoted = done.iter().any(|evidence| objects.proper.iter().any(|proper| evidence.contains(proper)));
-            if known && !met && !quoted {
+            let addressed = done.iter().all(|evidence| evidence.addressed_to_others(&objects.recipients));
+            if (known && !met || addressed) && !quoted {
                 return Some("the successful call is for someone or something else".to_owned());
             }
         }
         let open = tried.iter().filter(|failed| !failed.ok && !done.iter().any(|done| done.same_thing(failed))).count();
-        let whole = objects.any(class::ALL) || objects.count.is_some_and(|count| count > done.len() as u64 && count > 1);
+        let whole =
+            objects.any(class::ALL) || objects.count.is_some_and(|count| count > done.len() as u64 && count > 1);
         (open > 0 && whole && objects.names.is_empty()).then(|| "not all of the calls succeeded".to_owned())
     }
 
@@ -134,7 +140,9 @@ impl Court<'_> {
         let mut done: Vec<&Evidence<'_>> =
             self.evidence.iter().filter(|evidence| evidence.ok && does(evidence, sense, sense.primary)).collect();
         if !objects.names.is_empty() {
-            done.retain(|evidence| !evidence.names_something() || objects.names.iter().any(|name| evidence.mentions(name)));
+            done.retain(|evidence| {
+                !evidence.names_something() || objects.names.iter().any(|name| evidence.mentions(name))
+            });
         }
         if !objects.proper.is_empty() && directed(sense.primary) {
             done.retain(|evidence| {
@@ -144,18 +152,45 @@ impl Court<'_> {
         let last = done.last()?;
         // A call of the same kind that failed, on another thing or later, is what is spoken of.
         let position = |wanted: &Evidence<'_>| self.evidence.iter().position(|evidence| std::ptr::eq(evidence, wanted));
-        let excused = self.evidence.iter().filter(|evidence| !evidence.ok && does(evidence, sense, sense.primary)).any(|failed| {
-            let named = objects.names.is_empty() || objects.names.iter().any(|name| failed.mentions(name));
-            named && (position(failed) > position(last) || !failed.same_thing(last))
-        });
+        let excused = self.evidence.iter().filter(|evidence| !evidence.ok && does(evidence, sense, sense.primary)).any(
+            |failed| {
+                let named = objects.names.is_empty() || objects.names.iter().any(|name| failed.mentions(name));
+                named && (position(failed) > position(last) || !failed.same_thing(last))
+            },
+        );
         (!excused).then(|| format!("{} succeeded", last.entry.tool))
     }
 }
 
 /// Words that make a denial one of something more, or something less, than what was done.
 const PARTIAL: &[&str] = &[
-    "else", "other", "others", "another", "more", "again", "permanently", "definitivement", "autre", "autres", "further", "yet-another", "irreversibly",
-    "entirely", "completely", "entierement", "completement", "directly", "twice", "remaining", "restants", "restant", "rest", "reste", "original", "automatically", "manually",
+    "else",
+    "other",
+    "others",
+    "another",
+    "more",
+    "again",
+    "permanently",
+    "definitivement",
+    "autre",
+    "autres",
+    "further",
+    "yet-another",
+    "irreversibly",
+    "entirely",
+    "completely",
+    "entierement",
+    "completement",
+    "directly",
+    "twice",
+    "remaining",
+    "restants",
+    "restant",
+    "rest",
+    "reste",
+    "original",
+    "automatically",
+    "manually",
 ];
 
 /// Acts that are for someone, or for one application.

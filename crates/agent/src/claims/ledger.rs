@@ -87,7 +87,18 @@ const VALUE_CHARACTERS: usize = 2_000;
 
 /// Arguments that hold text to be written, not the name of anything.
 const TEXTS: [&str; 12] = [
-    "content", "text", "body", "reason", "new_text", "old_text", "task", "entry", "message", "description", "query", "summary",
+    "content",
+    "text",
+    "body",
+    "reason",
+    "new_text",
+    "old_text",
+    "task",
+    "entry",
+    "message",
+    "description",
+    "query",
+    "summary",
 ];
 
 impl<'a> Evidence<'a> {
@@ -117,20 +128,59 @@ impl<'a> Evidence<'a> {
         !wanted.is_empty()
             && self.values.iter().any(|(key, value)| {
                 let found = tail(value);
-                if TEXTS.contains(&key.as_str()) { false } else { found == wanted || value.contains(wanted) || (found.len() > 3 && wanted.contains(found)) }
+                if TEXTS.contains(&key.as_str()) {
+                    false
+                } else {
+                    found == wanted || value.contains(wanted) || (found.len() > 3 && wanted.contains(found))
+                }
             })
     }
 
     /// The arguments that say who or what it is for: an application, a person, a provider.
     pub(super) fn targets(&self) -> impl Iterator<Item = &str> {
-        const KEYS: [&str; 12] = ["app", "application", "program", "provider", "to", "recipient", "contact", "destinataire", "name", "person", "model", "target"];
+        const KEYS: [&str; 12] = [
+            "app",
+            "application",
+            "program",
+            "provider",
+            "to",
+            "recipient",
+            "contact",
+            "destinataire",
+            "name",
+            "person",
+            "model",
+            "target",
+        ];
         self.values.iter().filter(|(key, _)| KEYS.contains(&key.as_str())).map(|(_, value)| value.as_str())
+    }
+
+    /// It was sent to addresses none of which can be one of these people: no part of one begins with
+    /// the letter that a name begins with ("p.durand@…" can be Paul, "marie@…" cannot).
+    pub(super) fn addressed_to_others(&self, names: &[String]) -> bool {
+        const SHARED: [&str; 10] =
+            ["contact", "info", "hello", "support", "admin", "team", "office", "sales", "me", "mail"];
+        let mut addresses = self.targets().filter_map(|target| target.split_once('@')).peekable();
+        let initials: Vec<char> = names.iter().filter_map(|name| name.chars().next()).collect();
+        if initials.is_empty() || addresses.peek().is_none() {
+            return false;
+        }
+        addresses.all(|(user, _)| {
+            let mut parts = user.split(|c: char| !c.is_alphabetic()).filter(|part| !part.is_empty()).peekable();
+            parts.peek().is_some()
+                && parts.all(|part| !SHARED.contains(&part) && !part.starts_with(initials.as_slice()))
+        })
     }
 
     /// The same thing by another call: one name or target in common, or no names at all.
     pub(super) fn same_thing(&self, other: &Self) -> bool {
         let names = |evidence: &Self| -> Vec<String> {
-            evidence.values.iter().filter(|(key, _)| !TEXTS.contains(&key.as_str())).map(|(_, value)| value.clone()).collect()
+            evidence
+                .values
+                .iter()
+                .filter(|(key, _)| !TEXTS.contains(&key.as_str()))
+                .map(|(_, value)| value.clone())
+                .collect()
         };
         let (mine, theirs) = (names(self), names(other));
         if mine.is_empty() || theirs.is_empty() {
@@ -168,7 +218,12 @@ fn strings(key: &str, value: &Value, depth: usize, found: &mut Vec<(String, Stri
 /// A value that reads like a file or an address.
 fn named(value: &str) -> bool {
     let short = value.len() < 300 && !value.trim().contains(['\n', '\t']);
-    short && (is_address(value) || value.contains('@') || value.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && (1..=8).contains(&end.len()) && end.chars().all(char::is_alphanumeric)))
+    short
+        && (is_address(value)
+            || value.contains('@')
+            || value.rsplit_once('.').is_some_and(|(stem, end)| {
+                !stem.is_empty() && (1..=8).contains(&end.len()) && end.chars().all(char::is_alphanumeric)
+            }))
 }
 
 /// What a name comes down to: a path's last part, an address without its scheme.

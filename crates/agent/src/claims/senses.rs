@@ -34,7 +34,14 @@ pub(super) struct Sense {
 
 impl Sense {
     fn firm(primary: &[Act]) -> Option<Self> {
-        Some(Self { primary: Acts::of(primary), also: Acts::NONE, firm: true, deniable: true, generic: false, tool: None })
+        Some(Self {
+            primary: Acts::of(primary),
+            also: Acts::NONE,
+            firm: true,
+            deniable: true,
+            generic: false,
+            tool: None,
+        })
     }
 
     fn weak(primary: &[Act]) -> Option<Self> {
@@ -118,7 +125,13 @@ fn refine(concept: C, lemma: &str, objects: &Objects) -> C {
         C::Put if objects.any(MEDIA) => C::Play,
         C::Turn if says(&["up"]) => C::Raise,
         C::Turn if says(&["down"]) => C::Lower,
-        C::Turn if objects.any(MEDIA | SOUND) => if says(&["on"]) { C::Play } else { C::Pause },
+        C::Turn if objects.any(MEDIA | SOUND) => {
+            if says(&["on"]) {
+                C::Play
+            } else {
+                C::Pause
+            }
+        }
         C::Send if says(&["back"]) && objects.any(UTTERANCE | TEXT) => C::Show,
         C::Write if says(&["down"]) => C::Note,
         C::Move if objects.any(TRASH) => C::Delete,
@@ -148,18 +161,42 @@ pub(super) fn sense(concept: C, lemma: &str, objects: &Objects) -> Option<Sense>
         return Sense::firm(&[Act::Call]);
     }
     match concept {
-        C::Save | C::Create | C::Write | C::Draft | C::Add | C::Note | C::Put | C::Record | C::Export | C::Backup
-        | C::Copy | C::Convert | C::Compress => making(concept, lemma, objects, some, idiom),
+        C::Save
+        | C::Create
+        | C::Write
+        | C::Draft
+        | C::Add
+        | C::Note
+        | C::Put
+        | C::Record
+        | C::Export
+        | C::Backup
+        | C::Copy
+        | C::Convert
+        | C::Compress => making(concept, lemma, objects, some, idiom),
         C::Change | C::Rename | C::Delete | C::Remove | C::Clean | C::Move | C::Undo | C::Cancel | C::Forget => {
             changing(concept, objects, some)
         }
         C::Search | C::Find | C::Check | C::Read | C::List | C::Get | C::See | C::Access | C::Measure | C::Plan => {
             looking(concept, objects)
         }
-        C::Open | C::Launch | C::Start | C::Close | C::Show | C::Run | C::Restart | C::Shutdown | C::Connect
-        | C::Install | C::Uninstall | C::Lock | C::Screenshot | C::Draw => desktop(concept, objects),
-        C::Play | C::Pause | C::Stop | C::Resume | C::Skip | C::Mute | C::Raise | C::Lower | C::Turn
-        | C::Set => media(concept, objects),
+        C::Open
+        | C::Launch
+        | C::Start
+        | C::Close
+        | C::Show
+        | C::Run
+        | C::Restart
+        | C::Shutdown
+        | C::Connect
+        | C::Install
+        | C::Uninstall
+        | C::Lock
+        | C::Screenshot
+        | C::Draw => desktop(concept, objects),
+        C::Play | C::Pause | C::Stop | C::Resume | C::Skip | C::Mute | C::Raise | C::Lower | C::Turn | C::Set => {
+            media(concept, objects)
+        }
         C::Generic | C::Light => {
             let idiom = idiom && !objects.says(&["care"]);
             let whatever = thing || objects.any(TASK) || objects.definite && objects.any(UTTERANCE);
@@ -173,7 +210,7 @@ pub(super) fn sense(concept: C, lemma: &str, objects: &Objects) -> Option<Sense>
 
 /// Verbs that leave the act to their noun.
 fn said_by_noun(concept: C) -> bool {
-    matches!(concept, C::Light | C::Skip | C::Take | C::Give)
+    matches!(concept, C::Light | C::Skip | C::Take | C::Give | C::Put)
 }
 
 /// "I used web_search", "I called the write_file tool".
@@ -216,8 +253,12 @@ fn making(concept: C, lemma: &str, objects: &Objects, some: bool, idiom: bool) -
         C::Create | C::Draft if objects.any(CHART) => Sense::firm(&[Chart]).also(&SAVED).when(concept == C::Create),
         C::Create if objects.any(ACCOUNT) => Sense::firm(&[Register]),
         // "I generated a report" may be the one in the answer.
-        C::Create if matches!(lemma, "generate" | "produce" | "generer" | "produire") && !named_or_disk(objects) => Sense::weak(&[Create]).also(&[Update, Append]),
-        C::Create if file || objects.pronoun => Sense::firm(&[Create]).also(&[Copy, Convert, Image, Chart, Remind, Calendar]),
+        C::Create if matches!(lemma, "generate" | "produce" | "generer" | "produire") && !named_or_disk(objects) => {
+            Sense::weak(&[Create]).also(&[Update, Append])
+        }
+        C::Create if file || objects.pronoun => {
+            Sense::firm(&[Create]).also(&[Copy, Convert, Image, Chart, Remind, Calendar])
+        }
         C::Create if objects.any(MEDIA) && objects.says(&["playlist"]) => Sense::firm(&[Play]),
         C::Create => Sense::weak(&[Create]).also(&[Update, Append]),
         C::Write if file => Sense::firm(&SAVED).when(named_or_disk(objects)),
@@ -241,7 +282,8 @@ fn named_or_disk(objects: &Objects) -> bool {
 
 /// "I noted that you prefer tea" is kept; "I noted a mistake in line 2" is seen.
 fn noting(objects: &Objects) -> Option<Sense> {
-    let seen = objects.any(PART | UTTERANCE) && !objects.any(FACT) || objects.count.is_some() && objects.unknown && !objects.file();
+    let seen = objects.any(PART | UTTERANCE) && !objects.any(FACT)
+        || objects.count.is_some() && objects.unknown && !objects.file();
     let kept = objects.pronoun || objects.possessed || objects.to_user || objects.file() || objects.any(FACT);
     let kept = kept || objects.says(&["that", "que", "qu'", "down"]);
     (kept && !seen).then(|| Sense::firm(&[Remember]).also(&[Create, Append, Update, Remind, Calendar])).flatten()
@@ -283,7 +325,9 @@ fn changing(concept: C, objects: &Objects, some: bool) -> Option<Sense> {
         C::Remove => Sense::firm(&[Delete])
             .also(&[Update, Act::Forget, RemindOff, CalendarOff])
             .when(file || objects.pronoun || objects.any(MAIL | IMAGE)),
-        C::Rename => Sense::firm(&[Move]).also(&[Update, Create]).when(file || objects.pronoun || objects.any(IMAGE | MEDIA)),
+        C::Rename => {
+            Sense::firm(&[Move]).also(&[Update, Create]).when(file || objects.pronoun || objects.any(IMAGE | MEDIA))
+        }
         C::Move => {
             (file || objects.pronoun || objects.any(MAIL | IMAGE)).then(|| Sense::firm(&[Move]).also(&[Copy])).flatten()
         }
@@ -374,7 +418,9 @@ fn desktop(concept: C, objects: &Objects) -> Option<Sense> {
         C::Open if objects.pronoun => {
             Sense::firm(&[OpenPath, OpenPage, LaunchApp]).also(&[ReadFile, ReadPage, ListFolder, Play])
         }
-        C::Open if objects.any(MAIL | DEVICE | MEDIA) => Sense::firm(&[OpenPath, Home, MailRead, Play]).also(&[OpenPage]),
+        C::Open if objects.any(MAIL | DEVICE | MEDIA) => {
+            Sense::firm(&[OpenPath, Home, MailRead, Play]).also(&[OpenPage])
+        }
         C::Launch | C::Start if app => Sense::firm(&[LaunchApp]).also(&[OpenPage, OpenPath, Run, Play]),
         C::Launch if objects.any(COMMAND) => Sense::firm(&[Act::Run]).also(&[Terminal, LaunchApp]),
         C::Launch if objects.pronoun => Sense::firm(&[LaunchApp, Act::Run]).also(&[OpenPage, OpenPath, Play, Terminal]),
@@ -389,7 +435,11 @@ fn desktop(concept: C, objects: &Objects) -> Option<Sense> {
         C::Lock if objects.any(SYSTEM | DEVICE | SENSE) => Sense::firm(&[Settings, Home, Power]),
         C::Screenshot => Sense::firm(&[Screen]),
         C::Draw if !objects.any(TEXT | LIST | IDIOM) => {
-            if objects.any(CHART) { Sense::firm(&[Chart]) } else { Sense::firm(&[Image]).when(objects.any(IMAGE)) }
+            if objects.any(CHART) {
+                Sense::firm(&[Chart])
+            } else {
+                Sense::firm(&[Image]).when(objects.any(IMAGE))
+            }
         }
         _ => None,
     }
@@ -424,7 +474,22 @@ fn media(concept: C, objects: &Objects) -> Option<Sense> {
 
 /// Places where a text is posted.
 const SOCIAL: &[&str] = &[
-    "twitter", "x", "linkedin", "facebook", "instagram", "reddit", "mastodon", "bluesky", "blog", "online", "ligne", "site", "discord", "slack", "tiktok", "forum",
+    "twitter",
+    "x",
+    "linkedin",
+    "facebook",
+    "instagram",
+    "reddit",
+    "mastodon",
+    "bluesky",
+    "blog",
+    "online",
+    "ligne",
+    "site",
+    "discord",
+    "slack",
+    "tiktok",
+    "forum",
 ];
 
 /// What leaves the machine: people, shops, providers.
@@ -434,8 +499,12 @@ fn outside(concept: C, lemma: &str, objects: &Objects, idiom: bool) -> Option<Se
     match concept {
         C::Send if idiom && !objects.any(MAIL) => None,
         C::Send | C::Delegate | C::Give if objects.any(PROVIDER) => Sense::firm(&[Act::Delegate]).also(&[SendMessage]),
-        C::Send if objects.to_user && !objects.any(MAIL) && !matches!(lemma, "text" | "email" | "mail" | "message") => None,
-        C::Send if objects.any(UTTERANCE) && !objects.any(MAIL) && !someone => Sense::weak(&[SendMessage, Act::Delegate, SearchWeb]),
+        C::Send if objects.to_user && !objects.any(MAIL) && !matches!(lemma, "text" | "email" | "mail" | "message") => {
+            None
+        }
+        C::Send if objects.any(UTTERANCE) && !objects.any(MAIL) && !someone => {
+            Sense::weak(&[SendMessage, Act::Delegate, SearchWeb])
+        }
         C::Send if objects.any(MONEY) => Sense::firm(&[Act::Pay]),
         // "I told Paul": someone who is not here; "I told you" is this conversation.
         C::Tell => {
@@ -460,7 +529,9 @@ fn outside(concept: C, lemma: &str, objects: &Objects, idiom: bool) -> Option<Se
         C::Download => Sense::firm(&[Act::Download]).also(&[Create, ReadPage]),
         C::Upload => Sense::firm(&[Act::Upload]).also(&[SendMessage, Act::Share]),
         C::Print => Sense::firm(&[Act::Print]),
-        C::Call if lemma == "appeler" && objects.pronoun && objects.proper.is_empty() && !objects.quote => Sense::firm(&[Act::Call]),
+        C::Call if lemma == "appeler" && objects.pronoun && objects.proper.is_empty() && !objects.quote => {
+            Sense::firm(&[Act::Call])
+        }
         C::Call if !objects.to_user && (someone || objects.any(ORDER | FACT | MAIL)) && !objects.any(UTTERANCE) => {
             Sense::firm(&[Act::Call])
         }
@@ -474,7 +545,9 @@ fn outside(concept: C, lemma: &str, objects: &Objects, idiom: bool) -> Option<Se
         C::Post if objects.any(TEXT | LIST) && !objects.says(SOCIAL) => Sense::weak(&[Act::Post]),
         C::Post if !objects.any(IDIOM) => Sense::firm(&[Act::Post]).also(&[SendMessage]),
         C::Share if file || objects.any(PAGE) || someone => Sense::firm(&[Act::Share]).also(&[SendMessage, Act::Post]),
-        C::Register if objects.any(ACCOUNT | MAIL) || objects.to_user && lemma != "sign" => Sense::firm(&[Act::Register]),
+        C::Register if objects.any(ACCOUNT | MAIL) || objects.to_user && lemma != "sign" => {
+            Sense::firm(&[Act::Register])
+        }
         _ => None,
     }
 }

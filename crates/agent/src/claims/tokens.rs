@@ -131,7 +131,8 @@ impl Reader<'_> {
         let line = self.text.get(start..end).unwrap_or_default();
         let rest = line.trim_start();
         let indent = line.len() - rest.len();
-        for (marker, mark) in [("- [x] ", '✅'), ("- [X] ", '✅'), ("* [x] ", '✅'), ("- [ ] ", '☐'), ("* [ ] ", '☐')] {
+        for (marker, mark) in [("- [x] ", '✅'), ("- [X] ", '✅'), ("* [x] ", '✅'), ("- [ ] ", '☐'), ("* [ ] ", '☐')]
+        {
             if rest.starts_with(marker) {
                 let at = start + indent;
                 self.mark(mark, at, at + marker.len());
@@ -204,13 +205,20 @@ impl Reader<'_> {
     fn close(&mut self, question: bool) {
         let mut tokens = std::mem::take(&mut self.tokens);
         // The first word is written with a capital whatever it is.
-        if let Some(first) = tokens.iter_mut().find(|token| !matches!(token.kind, Kind::Mark(_))).filter(|first| first.kind == Kind::Word) {
+        if let Some(first) = tokens
+            .iter_mut()
+            .find(|token| !matches!(token.kind, Kind::Mark(_)))
+            .filter(|first| first.kind == Kind::Word)
+        {
             first.capital = false;
         }
         // "!?" and "?!" make a question of the sentence that the first mark closed.
         if question && tokens.iter().all(|token| matches!(token.kind, Kind::Mark(_))) {
             if let Some(last) = self.sentences.last_mut() {
-                last.question |= self.text.get(..tokens.first().map_or(0, |token| token.start)).is_some_and(|before| before.ends_with('!'));
+                last.question |= self
+                    .text
+                    .get(..tokens.first().map_or(0, |token| token.start))
+                    .is_some_and(|before| before.ends_with('!'));
             }
             return;
         }
@@ -259,9 +267,9 @@ impl Reader<'_> {
         let slice = slice.find("\n\n").map_or(slice, |blank| &slice[..blank]);
         let close = match open {
             '«' => slice.find('»').map(|offset| (offset, '»'.len_utf8())),
-            '“' | '„' | '”' => slice.find(['”', '“', '"']).and_then(|offset| {
-                slice[offset..].chars().next().map(|character| (offset, character.len_utf8()))
-            }),
+            '“' | '„' | '”' => slice
+                .find(['”', '“', '"'])
+                .and_then(|offset| slice[offset..].chars().next().map(|character| (offset, character.len_utf8()))),
             '\'' | '‘' => closing_single(slice),
             _ => slice.find('"').map(|offset| (offset, 1)),
         };
@@ -280,9 +288,8 @@ impl Reader<'_> {
     /// Everything up to white space or punctuation that cannot be inside a name or a word.
     fn chunk(&mut self, at: usize) -> usize {
         let rest = &self.text[at..];
-        let length = rest
-            .find(|c: char| c.is_whitespace() || ",;!?()[]{}\"“”«»…*`|<>—–→".contains(c))
-            .unwrap_or(rest.len());
+        let length =
+            rest.find(|c: char| c.is_whitespace() || ",;!?()[]{}\"“”«»…*`|<>—–→".contains(c)).unwrap_or(rest.len());
         let whole = &rest[..length];
         let body = whole.trim_end_matches(['.', ':', '\'', '’', '/', '_', '~']);
         if body.is_empty() {
@@ -403,9 +410,12 @@ fn negated(folded: &str) -> Option<(usize, &'static str, bool)> {
         "ain't" => return Some((2, "is", true)),
         _ => folded.strip_suffix("n't").or_else(|| folded.strip_suffix("nt"))?,
     };
-    let auxiliary = ["did", "does", "do", "have", "has", "had", "could", "would", "should", "is", "are", "was", "were", "might", "must", "need"]
-        .into_iter()
-        .find(|auxiliary| *auxiliary == head)?;
+    let auxiliary = [
+        "did", "does", "do", "have", "has", "had", "could", "would", "should", "is", "are", "was", "were", "might",
+        "must", "need",
+    ]
+    .into_iter()
+    .find(|auxiliary| *auxiliary == head)?;
     // "dont" is a French word.
     (folded != "dont").then_some((head.len(), auxiliary, true))
 }
@@ -458,18 +468,22 @@ fn starts_anew(trimmed: &str) -> bool {
 /// Abbreviations whose dot ends no sentence.
 fn abbreviation(chunk: &str) -> bool {
     let folded = fold(chunk);
-    ["mr.", "mrs.", "ms.", "dr.", "m.", "mme.", "st.", "vs.", "e.g.", "i.e.", "eg.", "ie.", "p.", "ex.", "p.ex.", "env.", "approx.", "fig.", "no.", "cf.", "a.m.", "p.m.", "u.s.", "ca."]
-        .contains(&folded.as_str())
+    [
+        "mr.", "mrs.", "ms.", "dr.", "m.", "mme.", "st.", "vs.", "e.g.", "i.e.", "eg.", "ie.", "p.", "ex.", "p.ex.",
+        "env.", "approx.", "fig.", "no.", "cf.", "a.m.", "p.m.", "u.s.", "ca.",
+    ]
+    .contains(&folded.as_str())
 }
 
 /// Endings of file names and addresses that a model writes.
 const EXTENSIONS: &[&str] = &[
     "txt", "md", "csv", "tsv", "json", "toml", "yaml", "yml", "xml", "html", "htm", "css", "js", "ts", "py", "rs", "c",
     "h", "cpp", "java", "go", "sh", "bat", "ps1", "ini", "conf", "cfg", "env", "log", "pdf", "doc", "docx", "xls",
-    "xlsx", "ppt", "pptx", "odt", "ods", "rtf", "tex", "epub", "png", "jpg", "jpeg", "gif", "svg", "webp", "bmp", "mp3",
-    "mp4", "wav", "ogg", "flac", "avi", "mkv", "mov", "zip", "tar", "gz", "rar", "7z", "iso", "exe", "dmg", "deb",
-    "sql", "db", "sqlite", "ics", "eml", "bak", "tmp", "lock", "parquet", "ipynb", "gguf", "com", "org", "net", "fr",
-    "io", "dev", "eu", "uk", "de", "ca", "ch", "be", "gov", "edu", "info", "app", "ai", "local", "test", "example",
+    "xlsx", "ppt", "pptx", "odt", "ods", "rtf", "tex", "epub", "png", "jpg", "jpeg", "gif", "svg", "webp", "bmp",
+    "mp3", "mp4", "wav", "ogg", "flac", "avi", "mkv", "mov", "zip", "tar", "gz", "rar", "7z", "iso", "exe", "dmg",
+    "deb", "sql", "db", "sqlite", "ics", "eml", "bak", "tmp", "lock", "parquet", "ipynb", "gguf", "com", "org", "net",
+    "fr", "io", "dev", "eu", "uk", "de", "ca", "ch", "be", "gov", "edu", "info", "app", "ai", "local", "test",
+    "example",
 ];
 
 /// A file name, a path, an address or a mail address.
@@ -492,7 +506,10 @@ fn looks_like_name(chunk: &str) -> bool {
         return chunk.contains('_') && chunk.len() > 2 && !chunk.starts_with('_') && !chunk.ends_with('_');
     };
     let known = EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str());
-    !stem.is_empty() && stem.chars().any(char::is_alphanumeric) && known && !extension.starts_with(|c: char| c.is_uppercase() && extension.len() == 1)
+    !stem.is_empty()
+        && stem.chars().any(char::is_alphanumeric)
+        && known
+        && !extension.starts_with(|c: char| c.is_uppercase() && extension.len() == 1)
 }
 
 #[cfg(test)]
@@ -500,13 +517,22 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<Vec<String>> {
-        sentences(text).into_iter().map(|sentence| sentence.tokens.into_iter().map(|token| token.text).collect()).collect()
+        sentences(text)
+            .into_iter()
+            .map(|sentence| sentence.tokens.into_iter().map(|token| token.text).collect())
+            .collect()
     }
 
     #[test]
     fn contractions_and_elisions_are_taken_apart() {
-        assert_eq!(words("I couldn't, I've can't won't"), [["i", "could", "not", ",", "i", "have", "can", "not", "will", "not"]]);
-        assert_eq!(words("J’ai dit qu'il l'a; dois-je"), [["j'", "ai", "dit", "qu'", "il", "l'", "a", ";", "dois", "je"]]);
+        assert_eq!(
+            words("I couldn't, I've can't won't"),
+            [["i", "could", "not", ",", "i", "have", "can", "not", "will", "not"]]
+        );
+        assert_eq!(
+            words("J’ai dit qu'il l'a; dois-je"),
+            [["j'", "ai", "dit", "qu'", "il", "l'", "a", ";", "dois", "je"]]
+        );
         assert_eq!(words("le rendez-vous aujourd'hui"), [["le", "rendez-vous", "aujourd'hui"]]);
     }
 

@@ -6,7 +6,7 @@ use tenpass_trace::ToolDefinition;
 
 use super::act::Act::{self, *};
 use super::act::Acts;
-use super::nouns::{Objects, classes_of, class};
+use super::nouns::{Objects, class, classes_of};
 use super::senses::sense;
 use super::verbs::{Concept, concept_of};
 use crate::words::fold;
@@ -128,7 +128,12 @@ pub(super) fn call_acts(name: &str, arguments: &Map<String, Value>, definition: 
 
 fn first_sentence(description: &str) -> Vec<String> {
     let sentence = description.split(['.', ';', '\n']).next().unwrap_or_default();
-    fold(sentence).split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty()).take(30).map(str::to_owned).collect()
+    fold(sentence)
+        .split(|c: char| !c.is_alphanumeric() && c != '-')
+        .filter(|word| !word.is_empty())
+        .take(30)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The verb among `words`, with the nouns of `words` and `described` as its object.
@@ -151,7 +156,6 @@ fn from_words(words: &[String], described: &[String]) -> Acts {
     }
     found.without(Acts::of(&[Other]))
 }
-
 
 fn is_noun(word: &str) -> bool {
     classes_of(word) != 0
@@ -179,7 +183,8 @@ pub(super) fn only_reads(name: &str, definition: Option<&ToolDefinition>) -> boo
         return acts.only_reads();
     }
     const LOOKING: [&str; 14] = [
-        "get", "list", "read", "search", "find", "check", "fetch", "query", "lookup", "view", "show", "describe", "recall", "count",
+        "get", "list", "read", "search", "find", "check", "fetch", "query", "lookup", "view", "show", "describe",
+        "recall", "count",
     ];
     name_words(name).first().is_some_and(|first| LOOKING.contains(&first.as_str()))
 }

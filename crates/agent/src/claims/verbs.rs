@@ -134,18 +134,27 @@ const ENGLISH: &[(Concept, &str)] = &[
     (C::Write, "write:wrote:written:writing rewrite:rewrote:rewritten:rewriting"),
     (C::Draft, "draft compose prepare"),
     (C::Add, "add append insert prepend include attach paste enter"),
-    (C::Change, "update modify:modified:modified:modifying edit:edited:edited:editing change correct fix replace amend revise adjust customize apply flag:flagged:flagged:flagging label mark tag:tagged:tagged:tagging pin:pinned:pinned:pinning star:starred:starred:starring format:formatted:formatted:formatting resize crop:cropped:cropped:cropping merge populate fill sync tweak"),
+    (
+        C::Change,
+        "update modify:modified:modified:modifying edit:edited:edited:editing change correct fix replace amend revise adjust customize apply flag:flagged:flagged:flagging label mark tag:tagged:tagged:tagging pin:pinned:pinned:pinning star:starred:starred:starring format:formatted:formatted:formatting resize crop:cropped:cropped:cropping merge populate fill sync tweak",
+    ),
     (C::Rename, "rename"),
     (C::Delete, "delete erase trash throw:threw:thrown:throwing wipe:wiped:wiped:wiping discard purge"),
     (C::Remove, "remove clear"),
     (C::Clean, "clean tidy empty"),
     (C::Move, "move relocate organize organise sort archive"),
     (C::Copy, "copy:copied:copied:copying duplicate"),
-    (C::Send, "send:sent:sent:sending forward email mail message text reply:replied:replied:replying deliver transmit:transmitted:transmitted:transmitting submit:submitted:submitted:submitting dispatch"),
+    (
+        C::Send,
+        "send:sent:sent:sending forward email mail message text reply:replied:replied:replying deliver transmit:transmitted:transmitted:transmitting submit:submitted:submitted:submitting dispatch",
+    ),
     (C::Tell, "notify:notified:notified:notifying tell:told:told:telling inform alert invite warn"),
     (C::Search, "search google research browse"),
     (C::Find, "find:found:found:finding locate discover"),
-    (C::Check, "check skim:skimmed:skimmed:skimming study:studied:studied:studying view verify:verified:verified:verifying inspect examine review scan:scanned:scanned:scanning analyze analyse parse explore"),
+    (
+        C::Check,
+        "check skim:skimmed:skimmed:skimming study:studied:studied:studying view verify:verified:verified:verifying inspect examine review scan:scanned:scanned:scanning analyze analyse parse explore",
+    ),
     (C::Look, "look go:went:gone:going"),
     (C::Read, "read:read:read:reading"),
     (C::List, "list"),
@@ -166,7 +175,10 @@ const ENGLISH: &[(Concept, &str)] = &[
     (C::Put, "put:put:put:putting place"),
     (C::Take, "take:took:taken:taking"),
     (C::Light, "do:did:done:doing make:made:made:making perform carry:carried:carried:carrying conduct"),
-    (C::Generic, "complete finish accomplish handle process fulfil:fulfilled:fulfilled:fulfilling fulfill:fulfilled:fulfilled:fulfilling implement execute"),
+    (
+        C::Generic,
+        "complete finish accomplish handle process fulfil:fulfilled:fulfilled:fulfilling fulfill:fulfilled:fulfilled:fulfilling implement execute",
+    ),
     (C::Remember, "remember memorize memorise"),
     (C::Note, "note jot:jotted:jotted:jotting log:logged:logged:logging"),
     (C::Forget, "forget:forgot:forgotten:forgetting"),
@@ -218,18 +230,30 @@ const FRENCH: &[(Concept, &str)] = &[
     (C::Write, "ecrire:ecrit:ecris:ecrir inscrire:inscrit:inscris:inscrir reecrire:reecrit:reecris:reecrir"),
     (C::Draft, "rediger preparer composer"),
     (C::Add, "ajouter rajouter joindre:joint:joins:joindr coller inserer completer inclure:inclus:inclus:inclur"),
-    (C::Change, "modifier corriger remplacer changer editer adapter actualiser appliquer marquer etiqueter formater redimensionner fusionner synchroniser remplir:rempli:remplis:remplir"),
+    (
+        C::Change,
+        "modifier corriger remplacer changer editer adapter actualiser appliquer marquer etiqueter formater redimensionner fusionner synchroniser remplir:rempli:remplis:remplir",
+    ),
     (C::Rename, "renommer"),
     (C::Delete, "supprimer effacer jeter detruire:detruit:detruis:detruir"),
     (C::Remove, "retirer enlever"),
     (C::Clean, "nettoyer:nettoye:nettoie:nettoier vider purger"),
     (C::Move, "deplacer ranger classer archiver trier organiser"),
     (C::Copy, "copier dupliquer recopier"),
-    (C::Send, "envoyer:envoye:envoie:enverr expedier transmettre:transmis:transmets:transmettr repondre:repondu:reponds:repondr partir:parti:pars:partir soumettre:soumis:soumets:soumettr "),
-    (C::Tell, "prevenir:prevenu:previens:previendr notifier avertir:averti:avertis:avertir informer alerter inviter relancer"),
+    (
+        C::Send,
+        "envoyer:envoye:envoie:enverr expedier transmettre:transmis:transmets:transmettr repondre:repondu:reponds:repondr partir:parti:pars:partir soumettre:soumis:soumets:soumettr ",
+    ),
+    (
+        C::Tell,
+        "prevenir:prevenu:previens:previendr notifier avertir:averti:avertis:avertir informer alerter inviter relancer",
+    ),
     (C::Search, "chercher rechercher googler"),
     (C::Find, "trouver retrouver localiser reperer"),
-    (C::Check, "verifier consulter examiner parcourir:parcouru:parcours:parcourr analyser inspecter scanner controler explorer"),
+    (
+        C::Check,
+        "verifier consulter examiner parcourir:parcouru:parcours:parcourr analyser inspecter scanner controler explorer",
+    ),
     (C::Look, "regarder"),
     (C::Read, "lire:lu:lis:lir relire:relu:relis:relir"),
     (C::List, "lister"),
@@ -248,7 +272,10 @@ const FRENCH: &[(Concept, &str)] = &[
     (C::Put, "mettre:mis:mets:mettr deposer placer remettre:remis:remets:remettr"),
     (C::Take, "prendre:pris:prends:prendr"),
     (C::Light, "faire:fait:fais:fer effectuer realiser proceder executer mener"),
-    (C::Generic, "terminer accomplir:accompli:accomplis:accomplir finaliser traiter achever finir:fini:finis:finir occuper charger"),
+    (
+        C::Generic,
+        "terminer accomplir:accompli:accomplis:accomplir finaliser traiter achever finir:fini:finis:finir occuper charger",
+    ),
     (C::Remember, "memoriser retenir:retenu:retiens:retiendr"),
     (C::Note, "noter"),
     (C::Forget, "oublier"),
@@ -467,7 +494,9 @@ impl Lexicon {
 
 /// The concept of a word that stands in a tool's name or description, in any form.
 pub(super) fn concept_of(word: &str) -> Option<Concept> {
-    let english = ENGLISH_FORMS.get(word).and_then(|forms| forms.iter().find(|entry| entry.bits & (form::BASE | form::THIRD) != 0));
+    let english = ENGLISH_FORMS
+        .get(word)
+        .and_then(|forms| forms.iter().find(|entry| entry.bits & (form::BASE | form::THIRD) != 0));
     english.or_else(|| FRENCH_FORMS.get(word).and_then(|forms| forms.first())).map(|entry| entry.concept)
 }
 
@@ -490,7 +519,9 @@ mod tests {
     #[test]
     fn french_accents_tell_the_participle() {
         let lexicon = Lexicon::default();
-        let bits = |text: &str| lexicon.french(text, &crate::words::fold(text)).iter().fold(0, |bits, entry| bits | entry.bits);
+        let bits = |text: &str| {
+            lexicon.french(text, &crate::words::fold(text)).iter().fold(0, |bits, entry| bits | entry.bits)
+        };
         assert_eq!(bits("enregistré"), form::PARTICIPLE);
         assert_eq!(bits("enregistre"), form::BASE | form::LOOSE);
         assert_ne!(bits("supprimées") & form::PARTICIPLE, 0);

@@ -1,10 +1,12 @@
 //! Plans: computed from a folder and a filter, kept in memory, executed at most once.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Zoned;
+use sha2::{Digest as _, Sha256};
 
 use super::CleanupOptions;
 use super::folder::{Entry, Folder, Scan};
@@ -109,12 +111,14 @@ pub(crate) struct Plans {
     options: CleanupOptions,
     protected: Protected,
     slots: Mutex<Vec<Slot>>,
+    /// Plans made so far.
+    made: AtomicU64,
 }
 
 impl Plans {
     pub(crate) fn new(options: CleanupOptions) -> Self {
         let protected = Protected::new(&options.protected);
-        Self { options, protected, slots: Mutex::new(Vec::new()) }
+        Self { options, protected, slots: Mutex::new(Vec::new()), made: AtomicU64::new(0) }
     }
 
     pub(crate) fn protected(&self) -> &Protected {
@@ -166,7 +170,7 @@ impl Plans {
         let beyond = entries.len().saturating_sub(self.options.most_files);
         entries.truncate(self.options.most_files);
         let plan = (!entries.is_empty()).then(|| Plan {
-            id: short_id(),
+            id: short_id(name, &entries, self.made.fetch_add(1, Ordering::Relaxed)),
             folder: name.to_owned(),
             path: folder.path.clone(),
             identity: folder.identity,
@@ -231,9 +235,15 @@ impl Plans {
     }
 }
 
-/// Eight hexadecimal digits: short enough to be copied without a mistake.
-fn short_id() -> String {
-    let mut id = uuid::Uuid::new_v4().simple().to_string();
-    id.truncate(8);
-    id
+/// Eight hexadecimal digits: short enough to be copied without a mistake. They follow from the list and
+/// from how many plans there were before, so that a world that is played again says the same; what
+/// protects a plan is its confirmation, not its name.
+fn short_id(folder: &str, entries: &[Entry], number: u64) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(format!("{number}\0{folder}"));
+    for entry in entries {
+        let changed = entry.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        hasher.update(format!("\0{}\0{}\0{}", entry.name, entry.bytes, changed.as_nanos()));
+    }
+    hasher.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
