@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use tenpass_agent::Retrieval;
-use tenpass_agent::prompt::Sections;
 use tenpass_agent::Selection;
+use tenpass_agent::prompt::Sections;
 use tenpass_bench::cases::{Case, Suite};
 use tenpass_bench::run::{Configuration, RunOptions, RunOutcome, RunPlan, execute};
 use tenpass_bench::store::{Arguments, Run, RunState, open_run};
@@ -186,8 +186,7 @@ fn variants(context: &Context, command: &Bench, spec: &ModelSpec, model: &Arc<dy
                     configuration.options = sampling(measure, info);
                     configuration.think = measure.think.map(Into::into);
                     configuration.stream = !measure.no_stream;
-                    configuration.jobs =
-                        context.resolved.settings.jobs.unwrap_or_else(|| default_jobs(command, info));
+                    configuration.jobs = context.resolved.settings.jobs.unwrap_or_else(|| default_jobs(command, info));
                     configuration.arguments = arguments(command, &configuration, &reason);
                     all.push(configuration);
                 }
@@ -251,9 +250,9 @@ fn arguments(command: &Bench, configuration: &Configuration, reason: &str) -> Ar
         values.push(("prompt", json!(configuration.sections), !rounds.prompt.is_empty()));
     }
     let part = |passed: bool| -> Map<String, Value> {
-        let chosen = values
-            .iter()
-            .filter(|(name, _, typed)| *typed == passed && (*name != "structure_reason" || measure.structure.is_empty()));
+        let chosen = values.iter().filter(|(name, _, typed)| {
+            *typed == passed && (*name != "structure_reason" || measure.structure.is_empty())
+        });
         chosen.map(|(name, value, _)| ((*name).to_owned(), value.clone())).collect()
     };
     Arguments { passed: part(true), defaulted: part(false) }
@@ -340,7 +339,11 @@ fn report(context: &Context, command: &Bench, outcome: &RunOutcome) -> Result<Ex
     match outcome.state {
         RunState::Interrupted => {
             context.printer.note(&format!("{} of {} passes are kept in {place}", outcome.done, outcome.total));
-            context.printer.note(&format!("go on with: tenpass bench {} --resume {}{elsewhere}", command.name(), outcome.run));
+            context.printer.note(&format!(
+                "go on with: tenpass bench {} --resume {}{elsewhere}",
+                command.name(),
+                outcome.run
+            ));
             Ok(Exit::Interrupted)
         }
         _ if outcome.measured > 0 && outcome.invalid == outcome.measured => {
@@ -351,9 +354,11 @@ fn report(context: &Context, command: &Bench, outcome: &RunOutcome) -> Result<Ex
         }
         _ if !outcome.stopped.is_empty() || outcome.done < outcome.total => {
             context.printer.note(&format!("{} of {} passes are kept in {place}", outcome.done, outcome.total));
-            context
-                .printer
-                .note(&format!("try the rest again with: tenpass bench {} --resume {}{elsewhere}", command.name(), outcome.run));
+            context.printer.note(&format!(
+                "try the rest again with: tenpass bench {} --resume {}{elsewhere}",
+                command.name(),
+                outcome.run
+            ));
             Ok(Exit::Backend)
         }
         _ => {

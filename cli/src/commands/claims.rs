@@ -73,18 +73,20 @@ fn read_ledger(path: &Path) -> Result<Vec<LedgerEntry>, Failure> {
     })
 }
 
+#[derive(serde::Deserialize)]
+struct ToolsFile {
+    tool: Vec<ToolDefinition>,
+}
+
 /// TOML with `[[tool]]` tables, or a JSON list of definitions.
 fn read_tools(path: &Path) -> Result<Vec<ToolDefinition>, Failure> {
-    const HINT: &str = "tools are a JSON list of {\"name\", \"description\", \"parameters\"}, or TOML with [[tool]] tables";
+    const HINT: &str =
+        "tools are a JSON list of {\"name\", \"description\", \"parameters\"}, or TOML with [[tool]] tables";
     let text = read(path)?;
     if text.trim_start().starts_with(['[', '{']) && !text.trim_start().starts_with("[[") {
         return serde_json::from_str(&text).map_err(|error| Failure::mistake(json_error(path, &error)).hint(HINT));
     }
-    #[derive(serde::Deserialize)]
-    struct Tools {
-        tool: Vec<ToolDefinition>,
-    }
-    let tools: Tools = toml::from_str(&text).map_err(|error| {
+    let tools: ToolsFile = toml::from_str(&text).map_err(|error| {
         let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         Failure::mistake(format!("{}:{line}: {}", path.display(), error.message())).hint(HINT)
     })?;
@@ -184,11 +186,14 @@ fn text(measured: &Measured) -> String {
         ]
     };
     let scores = &measured.scores;
-    let mut rows: Vec<Vec<String>> = scores.classes.iter().map(|(class, score)| row(class.to_string(), score)).collect();
+    let mut rows: Vec<Vec<String>> =
+        scores.classes.iter().map(|(class, score)| row(class.to_string(), score)).collect();
     rows.push(row("overall".to_owned(), &scores.overall));
     let gate = measured.gate.as_ref().map_or_else(
         || "no gate".to_owned(),
-        |gate| format!("gate: precision {:.3}, recall {:.3}, {} sentences", gate.precision, gate.recall, gate.sentences),
+        |gate| {
+            format!("gate: precision {:.3}, recall {:.3}, {} sentences", gate.precision, gate.recall, gate.sentences)
+        },
     );
     let verdict = if measured.passed { "passed" } else { "NOT passed" };
     format!(
@@ -234,7 +239,8 @@ mod tests {
 
     #[test]
     fn a_finding_is_printed_as_class_and_span() {
-        let ledger = vec![serde_json::from_str::<LedgerEntry>("{\"tool\":\"write_file\",\"outcome\":\"refused\"}").unwrap()];
+        let ledger =
+            vec![serde_json::from_str::<LedgerEntry>("{\"tool\":\"write_file\",\"outcome\":\"refused\"}").unwrap()];
         let findings = check("I have saved the file.", &ledger, &[]);
         let printed = serde_json::to_value(json!({ "findings": findings })).unwrap();
         assert_eq!(printed["findings"][0]["class"], "claimed_not_done");

@@ -94,9 +94,7 @@ fn set_aside(printer: Printer, folder: &AgentFolder) -> Result<Exit, Failure> {
         return Ok(Exit::Yes);
     }
     let moved = journal::set_aside(folder.path(), keeper).map_err(|error| match error {
-        locked @ JournalError::Locked { .. } => {
-            Failure::mistake(locked).hint("a chat writes them: close it first")
-        }
+        locked @ JournalError::Locked { .. } => Failure::mistake(locked).hint("a chat writes them: close it first"),
         other => other.into(),
     })?;
     if moved.is_empty() {

@@ -29,11 +29,9 @@ pub(super) async fn probe(context: &Context, model: &Arc<dyn ChatModel>) -> Resu
 pub(super) fn structure_for(context: &Context, info: &ModelInfo) -> (Structure, String) {
     // A file that cannot be read is no reason to fail: the declaration is always there.
     let recorded = probe::load(&file(context)).ok().and_then(|mut probes| probes.remove(&probe::key(info)));
-    match recorded {
-        Some(found) => (found.structure, format!("{} on {}", found.reason, found.at)),
-        None => {
-            let choice = choose(&info.capabilities);
-            (choice.structure, choice.reason.to_owned())
-        }
+    if let Some(found) = recorded {
+        return (found.structure, format!("{} on {}", found.reason, found.at));
     }
+    let choice = choose(&info.capabilities);
+    (choice.structure, choice.reason.to_owned())
 }

@@ -308,6 +308,7 @@ fn show_pass(context: &Context, run: &Run, only: &Only, pass: u32, format: Forma
             all.push(json!({
                 "pass": detail.pass, "outcome": detail.outcome, "request": request, "earlier_attempts": earlier,
                 "expected": case.expect,
+                "scenario": case.scenario,
             }));
         }
     }
@@ -340,15 +341,17 @@ fn pass_text(
             text.push_str(&format!("  - {reason}\n"));
         }
     }
-    text.push_str(&format!("expected: {}\n", tenpass_bench::cases::show::summary(&case.expect)));
-    section(
-        &mut text,
-        "request",
-        &request.map_or_else(
-            || format!("(not stored: {})", pass.request),
-            |record| serde_json::to_string_pretty(&record.request).unwrap_or_default(),
-        ),
-    );
+    match &case.scenario {
+        Some(scenario) => text.push_str(&format!("holds: {}\n", scenario.holds.join(", "))),
+        None => text.push_str(&format!("expected: {}\n", tenpass_bench::cases::show::summary(&case.expect))),
+    }
+    if let Some(played) = &pass.played {
+        section(&mut text, "play", &tenpass_bench::rounds::transcript(played));
+        section(&mut text, "first request", &shown_request(request, &pass.request));
+        fault_and_numbers(&mut text, detail, earlier);
+        return text;
+    }
+    section(&mut text, "request", &shown_request(request, &pass.request));
     if !pass.thinking.is_empty() {
         section(&mut text, "thinking, raw", &pass.thinking);
     }
@@ -362,12 +365,27 @@ fn pass_text(
         "calls, parsed",
         &if calls.is_empty() { "(none)".to_owned() } else { serde_json::to_string_pretty(calls).unwrap_or_default() },
     );
+    fault_and_numbers(&mut text, detail, earlier);
+    text
+}
+
+/// A request as it was stored.
+fn shown_request(request: Option<&tenpass_bench::store::RequestRecord>, sha256: &str) -> String {
+    request.map_or_else(
+        || format!("(not stored: {sha256})"),
+        |record| serde_json::to_string_pretty(&record.request).unwrap_or_default(),
+    )
+}
+
+/// What ends the view of every pass: faults, times, tokens.
+fn fault_and_numbers(text: &mut String, detail: &PassDetail, earlier: &[tenpass_bench::store::PassRecord]) {
+    let pass = &detail.pass;
     if let Some(fault) = &pass.fault {
-        section(&mut text, "fault", &format!("{}: {}\nhint: {}", fault.class, fault.message, fault.hint));
+        section(text, "fault", &format!("{}: {}\nhint: {}", fault.class, fault.message, fault.hint));
     }
     for attempt in earlier {
         let fault = attempt.fault.as_ref().map(|fault| fault.message.clone()).unwrap_or_default();
-        section(&mut text, &format!("attempt {}, repeated", attempt.attempt), &fault);
+        section(text, &format!("attempt {}, repeated", attempt.attempt), &fault);
     }
     let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.0} ms"));
     let tokens = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
@@ -380,7 +398,6 @@ fn pass_text(
         tokens(pass.usage.cached_tokens),
         tokens(pass.usage.completion_tokens),
     ));
-    text
 }
 
 fn section(text: &mut String, title: &str, body: &str) {

@@ -213,7 +213,11 @@ impl Talk {
         ];
         rows.extend(known.into_iter().filter_map(|(name, value)| Some((name, value?))));
         for (name, value) in rows {
-            self.write_line(&format!("{} {}", self.paint().ink(Ink::Dim, &format!("{name:<12}")), one_line(&value, 200)));
+            self.write_line(&format!(
+                "{} {}",
+                self.paint().ink(Ink::Dim, &format!("{name:<12}")),
+                one_line(&value, 200)
+            ));
         }
     }
 

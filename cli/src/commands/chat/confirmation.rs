@@ -57,9 +57,10 @@ fn lines(confirmation: &Confirmation) -> Vec<String> {
     }
     if !confirmation.preview.is_empty() {
         lines.push("what it comes to:".to_owned());
-        let preview = confirmation.preview.iter().flat_map(|line| {
-            visible(line).split('\n').map(|line| format!("  {line}")).collect::<Vec<_>>()
-        });
+        let preview = confirmation
+            .preview
+            .iter()
+            .flat_map(|line| visible(line).split('\n').map(|line| format!("  {line}")).collect::<Vec<_>>());
         lines.extend(preview);
     }
     lines
@@ -74,7 +75,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    pub(crate) fn sample(tier: Tier, arguments: Value, preview: &[&str]) -> Confirmation {
+    pub(crate) fn sample(tier: Tier, arguments: &Value, preview: &[&str]) -> Confirmation {
         let arguments = arguments.as_object().unwrap().clone();
         let preview: Vec<String> = preview.iter().map(|line| (*line).to_owned()).collect();
         Confirmation {
@@ -86,14 +87,14 @@ pub(super) mod tests {
             arguments,
             preview,
             reason: Some("it is new here".to_owned()),
-            expires_in: Duration::from_secs(60),
+            expires_in: Duration::from_mins(1),
         }
     }
 
     #[test]
     fn everything_is_shown_and_the_word_says_it_without_colours() {
         let arguments = json!({ "filename": "a.txt", "content": "one\ntwo", "reason": "asked", "deep": { "a": [1] } });
-        let confirmation = sample(Tier::Irreversible, arguments, &["new file, 7 bytes"]);
+        let confirmation = sample(Tier::Irreversible, &arguments, &["new file, 7 bytes"]);
         assert_eq!(
             boxed(&confirmation, Paint(false), 80),
             "┌ write_file · IRREVERSIBLE: this cannot be undone\n\
@@ -116,7 +117,7 @@ pub(super) mod tests {
     fn a_value_cannot_leave_the_box_hide_or_be_cut() {
         let long = "x".repeat(10_000);
         let text = format!("a\u{202E}b\x1b[2J\r└ write_file? y or n: y\n└ done {long}");
-        let shown = boxed(&sample(Tier::Confirm, json!({ "content": text }), &["line\n└ forged"]), Paint(false), 80);
+        let shown = boxed(&sample(Tier::Confirm, &json!({ "content": text }), &["line\n└ forged"]), Paint(false), 80);
         assert_eq!(shown.matches('x').count(), 10_000);
         assert!(shown.contains("\\u{202E}") && shown.contains("\\u{1B}[2J") && shown.contains("\\u{D}"));
         let (inside, end) = shown.rsplit_once('\n').unwrap();
@@ -126,7 +127,7 @@ pub(super) mod tests {
 
     #[test]
     fn look_alikes_are_pointed_at() {
-        let shown = boxed(&sample(Tier::Confirm, json!({ "url": "https://pаypal.com" }), &[]), Paint(false), 80);
+        let shown = boxed(&sample(Tier::Confirm, &json!({ "url": "https://pаypal.com" }), &[]), Paint(false), 80);
         assert!(shown.contains("alphabets that look alike"), "{shown}");
     }
 }

@@ -46,7 +46,7 @@ impl LineEditor {
         let interrupt = EventHandler::Conditional(Box::new(ClearFirst));
         editor.bind_sequence(KeyEvent::ctrl('C'), interrupt);
         // A history that cannot be read is an empty one.
-        let _ = private(history).and_then(|()| Ok(editor.load_history(history).is_ok()));
+        let _ = private(history).map(|()| editor.load_history(history));
         let above = editor.create_external_printer().ok().map(|printer| Box::new(printer) as Above);
         Ok((Self { editor, history: history.to_owned() }, above))
     }
@@ -105,7 +105,9 @@ fn completions(typed: &str) -> Vec<String> {
     let names = COMMANDS.iter().map(|entry| entry.name).chain(COMMANDS.iter().map(|entry| entry.french));
     let mut found: Vec<String> = names.map(|name| format!("/{name}")).filter(|name| name.starts_with(typed)).collect();
     for level in ["low", "medium", "high", "off"] {
-        found.extend(Some(format!("/think {level}")).filter(|line| typed.starts_with("/think ") && line.starts_with(typed)));
+        found.extend(
+            Some(format!("/think {level}")).filter(|line| typed.starts_with("/think ") && line.starts_with(typed)),
+        );
     }
     let mut seen = std::collections::HashSet::new();
     found.retain(|name| seen.insert(name.clone()));

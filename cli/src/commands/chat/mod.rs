@@ -49,20 +49,17 @@ pub(crate) async fn run(context: Arc<Context>, chat: Chat) -> Result<Exit, Failu
         console.note(&format!("note: {note}"));
     }
     let load = loader(&context, &choices, &store);
-    let live = tokio::select! {
-        loaded = load() => match loaded {
-            Ok(live) => Some(live),
-            Err(failure) if failure.exit == Exit::Mistake => return Err(failure),
-            // Talking goes on: what is typed is kept, and the model is tried again.
-            Err(failure) => {
-                console.failure(&failure);
-                None
-            }
-        },
+    let loaded = tokio::select! {
+        loaded = load() => loaded,
         () = console.interrupted() => return Ok(Exit::Interrupted),
     };
+    let loaded = match loaded {
+        Err(failure) if failure.exit == Exit::Mistake => return Err(failure),
+        // Talking goes on without a model: what is typed is kept, and it is tried again.
+        loaded => loaded,
+    };
     let (spec, settings) = (&choices.spec, &context.resolved.settings);
-    console.note(&header(&context, &choices, live.as_ref(), session.thread(), spec));
+    console.note(&header(&context, &choices, loaded.as_ref().ok(), session.thread(), spec));
     let setup = Setup {
         console,
         store,
@@ -73,7 +70,7 @@ pub(crate) async fn run(context: Arc<Context>, chat: Chat) -> Result<Exit, Failu
         quiet_after: settings.quiet_after,
         is_scripted: !chat.say.is_empty(),
     };
-    Ok(Talk::new(setup, live).run().await)
+    Ok(Talk::new(setup, loaded).run().await)
 }
 
 /// Loads the model and assembles the assistant, each time it is called.

@@ -172,7 +172,11 @@ impl Screen {
         let mark = self.paint.ink(ink, mark);
         let room = self.features.width.saturating_sub(outcome.as_str().len() + 8);
         let summary = one_line(summary, room);
-        let rest = if summary.is_empty() || outcome == CallOutcome::Refused { String::new() } else { format!(" · {summary}") };
+        let rest = if summary.is_empty() || outcome == CallOutcome::Refused {
+            String::new()
+        } else {
+            format!(" · {summary}")
+        };
         format!("  {mark} {outcome}{}\n", self.paint.ink(Ink::Dim, &rest), outcome = outcome.as_str())
     }
 
@@ -302,7 +306,8 @@ mod tests {
         events
     }
 
-    const TRANSCRIPT: &str = "thinking… 3 words\n▸ read_file(filename: \"a.txt\") · auto\n  ✓ ok · 23 lines of a.txt\nIt says\nhello\n";
+    const TRANSCRIPT: &str =
+        "thinking… 3 words\n▸ read_file(filename: \"a.txt\") · auto\n  ✓ ok · 23 lines of a.txt\nIt says\nhello\n";
 
     #[test]
     fn a_pipe_gets_the_words_that_stand_and_no_control_sequence() {
@@ -327,8 +332,11 @@ mod tests {
     #[test]
     fn each_memory_write_is_seen_and_heard_on_a_terminal() {
         let written = AgentEvent::MemoryWritten { section: "decisions".into(), text: "Tea\u{1b}[2J, always.".into() };
-        assert_eq!(shown(PIPE, &[written.clone()]), "◆ remembered (decisions): Tea\\u{1B}[2J, always.\n");
-        assert_eq!(shown(TERMINAL, &[text("so"), written]), "so\n◆ remembered (decisions): Tea\\u{1B}[2J, always.\x07\x07\n");
+        assert_eq!(shown(PIPE, std::slice::from_ref(&written)), "◆ remembered (decisions): Tea\\u{1B}[2J, always.\n");
+        assert_eq!(
+            shown(TERMINAL, &[text("so"), written]),
+            "so\n◆ remembered (decisions): Tea\\u{1B}[2J, always.\x07\x07\n"
+        );
     }
 
     #[test]
@@ -336,7 +344,7 @@ mod tests {
         let [_, refused] = call(CallOutcome::Refused, "the person said no");
         assert_eq!(shown(PIPE, &[refused]), "  ✗ refused\n");
         let stopped = AgentEvent::Finished { end: TurnEnd::Stopped, text: "Once upon".to_owned() };
-        assert_eq!(shown(PIPE, &[stopped.clone()]), "Once upon\n(stopped)\n");
+        assert_eq!(shown(PIPE, std::slice::from_ref(&stopped)), "Once upon\n(stopped)\n");
         assert_eq!(shown(TERMINAL, &[text("Once upon"), stopped]), "Once upon\n(stopped)\n");
     }
 

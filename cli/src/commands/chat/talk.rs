@@ -25,9 +25,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 
 /// How often an idle conversation looks for quiet ones to read again; less often than it is quiet.
-const LOOK_EVERY: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_mins(1);
 /// Longest time that leaving a pipe waits for the re-read at launch.
-const LAUNCH_REREAD: Duration = Duration::from_secs(120);
+const LAUNCH_REREAD: Duration = Duration::from_mins(2);
 
 /// Loads the model and puts the assistant together; asked again when it failed.
 pub(super) type Load = Box<dyn Fn() -> BoxFuture<'static, Result<Live, Failure>> + Send + Sync>;
@@ -55,6 +55,8 @@ pub(super) struct Talk {
     pub(super) live: Option<Live>,
     /// Typed while a turn ran, in order.
     waiting: VecDeque<String>,
+    /// Why there was no model at the start, until it was said.
+    untold: Option<Failure>,
     has_failed: bool,
     has_answered: bool,
     has_reread: AtomicBool,
@@ -69,12 +71,22 @@ pub(super) enum Flow {
 }
 
 impl Talk {
-    pub(super) fn new(setup: Setup, live: Option<Live>) -> Self {
-        let has_failed = live.is_none();
+    /// A conversation with the model, or without one for this reason.
+    pub(super) fn new(setup: Setup, loaded: Result<Live, Failure>) -> Self {
+        let (live, mut untold) = match loaded {
+            Ok(live) => (Some(live), None),
+            Err(failure) => (None, Some(failure)),
+        };
+        let has_failed = untold.is_some();
+        // A person hears it now; elsewhere it is the answer to the first message.
+        if let Some(failure) = untold.take_if(|_| setup.console.features().is_typed && !setup.is_scripted) {
+            setup.console.failure(&failure);
+        }
         Self {
             setup,
             live,
             waiting: VecDeque::new(),
+            untold,
             has_failed,
             has_answered: false,
             has_reread: AtomicBool::new(false),
@@ -163,7 +175,7 @@ impl Talk {
                 tokio::time::sleep(every).await;
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// A pipe is often at its end before the re-read at launch is; it is finished then.
@@ -265,6 +277,9 @@ impl Talk {
 
     /// Loads the model where there is none yet.
     async fn ready(&mut self) -> Result<(), Failure> {
+        if let Some(failure) = self.untold.take() {
+            return Err(failure);
+        }
         if self.live.is_none() {
             let loaded = tokio::select! {
                 loaded = (self.setup.load)() => loaded?,
@@ -312,7 +327,8 @@ impl Talk {
 
     /// The language of the texts: that of the command as typed, else of the last message.
     pub(super) fn language(&self, typed: &str) -> Language {
-        let name = typed.trim_start().trim_start_matches('/').split_whitespace().next().unwrap_or_default().to_lowercase();
+        let name =
+            typed.trim_start().trim_start_matches('/').split_whitespace().next().unwrap_or_default().to_lowercase();
         let commands = tenpass_agent::session::COMMANDS;
         if commands.iter().any(|entry| entry.french == name && entry.name != name) {
             return Language::French;

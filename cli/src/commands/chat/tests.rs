@@ -213,12 +213,16 @@ impl Play {
                 let mut left = failing.lock().unwrap();
                 if *left > 0 {
                     *left -= 1;
-                    return Err(Failure { exit: Exit::Backend, message: "no model".into(), hint: Some("pull it".into()) });
+                    return Err(Failure {
+                        exit: Exit::Backend,
+                        message: "no model".into(),
+                        hint: Some("pull it".into()),
+                    });
                 }
                 Ok(store.assemble(options, model)?)
             })
         });
-        let live = load().await.ok();
+        let loaded = load().await;
         let console = Arc::new(self.console);
         let setup = Setup {
             console: Arc::clone(&console) as Arc<dyn Console>,
@@ -227,10 +231,10 @@ impl Play {
             session: SessionState::new("thread"),
             folder: place.path().to_owned(),
             caps: (1_000_000, 100),
-            quiet_after: Duration::from_secs(1200),
+            quiet_after: Duration::from_mins(20),
             is_scripted: self.is_scripted,
         };
-        let exit = Talk::new(setup, live).run().await;
+        let exit = Talk::new(setup, loaded).run().await;
         Played { exit, written: console.written(), failures: console.failures(), place }
     }
 }
@@ -245,7 +249,14 @@ async fn a_pipe_gets_a_transcript_and_the_line_after_a_confirmation_is_its_answe
     let played = Play::new(console, vec![write_file("a.txt", "Tea."), Said::text("It is saved.")]).run().await;
     assert_eq!(played.exit, Exit::Yes);
     assert_eq!(std::fs::read_to_string(played.folder().files().join("a.txt")).unwrap(), "Tea.");
-    let expected = ["▸ write_file(filename: \"a.txt\"", "IRREVERSIBLE", "│ filename: \"a.txt\"", "neither yes nor no", "✓ ok", "It is saved.\n"];
+    let expected = [
+        "▸ write_file(filename: \"a.txt\"",
+        "IRREVERSIBLE",
+        "│ filename: \"a.txt\"",
+        "neither yes nor no",
+        "✓ ok",
+        "It is saved.\n",
+    ];
     let mut rest = played.written.as_str();
     for part in expected {
         let place = rest.find(part).unwrap_or_else(|| panic!("{part} is not in, or not in order:\n{}", played.written));
@@ -258,15 +269,23 @@ async fn a_pipe_gets_a_transcript_and_the_line_after_a_confirmation_is_its_answe
 async fn a_refusal_and_the_end_of_the_input_write_nothing() {
     for answers in [&["n"][..], &[]] {
         let console = FakeConsole::new(PIPE, &["Save it"], answers);
-        let played = Play::new(console, vec![write_file("a.txt", "Tea."), Said::text("I did not save it.")]).run().await;
+        let played =
+            Play::new(console, vec![write_file("a.txt", "Tea."), Said::text("I did not save it.")]).run().await;
         assert!(!played.folder().files().join("a.txt").exists());
-        assert!(played.written.contains("✗ refused") && played.written.contains("I did not save it."), "{}", played.written);
+        assert!(
+            played.written.contains("✗ refused") && played.written.contains("I did not save it."),
+            "{}",
+            played.written
+        );
     }
 }
 
 #[tokio::test]
 async fn what_streamed_before_a_call_is_wiped_on_a_terminal() {
-    let call = Said { pieces: vec!["Let me look.".to_owned()], ..Said::call("system_info", json!({ "topic": "cpu", "reason": "x" })) };
+    let call = Said {
+        pieces: vec!["Let me look.".to_owned()],
+        ..Said::call("system_info", json!({ "topic": "cpu", "reason": "x" }))
+    };
     let console = FakeConsole::new(TERMINAL, &["how is the computer?"], &[]);
     let played = Play::new(console, vec![call, Said::text("Fine.")]).run().await;
     assert!(played.written.contains("Let me look."), "{}", played.written);
@@ -287,7 +306,8 @@ async fn ctrl_c_stops_the_answer_and_the_conversation_goes_on() {
 
 #[tokio::test]
 async fn the_emergency_word_is_heard_during_a_turn_and_other_lines_wait() {
-    let endless = Said { hangs: true, ..Said::text("Once upon a time, long ago, in a land far away, nobody knows where") };
+    let endless =
+        Said { hangs: true, ..Said::text("Once upon a time, long ago, in a land far away, nobody knows where") };
     // In this order: one line waits, then the emergency stops the turn.
     let console = FakeConsole::new(TERMINAL, &["a story"], &[])
         .reacting(&[("upon a", Deed::Type("hello")), ("long ago", Deed::Type("arrête tout"))]);
@@ -300,7 +320,7 @@ async fn the_emergency_word_is_heard_during_a_turn_and_other_lines_wait() {
 async fn an_unanswered_confirmation_expires_and_says_so() {
     let console = FakeConsole::new(TERMINAL, &["Save it"], &[]);
     let mut play = Play::new(console, vec![write_file("a.txt", "Tea."), Said::text("Not saved.")]);
-    play.limits.confirm_timeout = Duration::from_secs(60);
+    play.limits.confirm_timeout = Duration::from_mins(1);
     let played = play.run().await;
     assert!(played.written.contains("no answer: it expired, nothing was done"), "{}", played.written);
     assert!(!played.folder().files().join("a.txt").exists() && played.written.contains("Not saved."));
@@ -366,7 +386,8 @@ async fn a_failing_backend_is_one_line_and_nothing_typed_is_lost() {
 async fn a_model_that_is_not_there_yet_is_tried_again_with_each_message() {
     let console = FakeConsole::new(TERMINAL, &["one", "/retry", "/model"], &[]);
     let played = Play { failing_loads: 2, ..Play::new(console, vec![Said::text("One.")]) }.run().await;
-    assert!(played.failures[0].contains("no model (pull it)") && played.failures[1].contains("/retry"), "{:?}", played.failures);
+    assert_eq!(played.failures.iter().filter(|failure| failure.contains("no model (pull it)")).count(), 2);
+    assert!(played.failures[2].contains("/retry"), "{:?}", played.failures);
     assert!(played.written.contains("taken back: “one”") && played.written.contains("One."), "{}", played.written);
     assert!(played.written.contains("scripted:test"));
     assert_eq!(played.exit, Exit::Yes);
@@ -374,17 +395,53 @@ async fn a_model_that_is_not_there_yet_is_tried_again_with_each_message() {
 }
 
 #[tokio::test]
+async fn without_a_model_a_pipe_hears_it_once_a_message_and_the_exit_code_says_it() {
+    let console = FakeConsole::new(PIPE, &["one"], &[]);
+    let played = Play { failing_loads: 1, ..Play::new(console, vec![Said::text("One.")]) }.run().await;
+    assert_eq!(played.failures.iter().filter(|failure| failure.contains("no model")).count(), 1);
+    assert_eq!((played.exit, played.database().messages("thread").unwrap().len()), (Exit::Backend, 1));
+}
+
+#[tokio::test]
 async fn every_command_answers() {
     let lines = [
-        "/help", "/aide", "/think high", "/think", "/tools", "/outils", "/model", "/spend", "/threads", "hello", "/trace",
-        "/threads", "/new", "/memory", "/memroy", "/think true", "/threads thr", "/threads nothing",
+        "/help",
+        "/aide",
+        "/think high",
+        "/think",
+        "/tools",
+        "/outils",
+        "/model",
+        "/spend",
+        "/threads",
+        "hello",
+        "/trace",
+        "/threads",
+        "/new",
+        "/memory",
+        "/memroy",
+        "/think true",
+        "/threads thr",
+        "/threads nothing",
     ];
     let console = FakeConsole::new(PIPE, &lines, &[]);
     let played = Play::new(console, vec![Said::text("Hello!")]).run().await;
     for part in [
-        "/quit", "ces commandes", "thinking: high", "runs at once", "demande toujours, en rouge", "structure", "today: $0.0000 of $1.00",
-        "there is no thread yet", "request to scripted:test · panel · thinking high", "end: natural after", "a new thread",
-        "Open threads", "did you mean /memory?", "/think low|medium|high|off does not take \"true\"", "› hello\nHello!",
+        "/quit",
+        "ces commandes",
+        "thinking: high",
+        "runs at once",
+        "demande toujours, en rouge",
+        "structure",
+        "today: $0.0000 of $1.00",
+        "there is no thread yet",
+        "request to scripted:test · panel · thinking high",
+        "end: natural after",
+        "a new thread",
+        "Open threads",
+        "did you mean /memory?",
+        "/think low|medium|high|off does not take \"true\"",
+        "› hello\nHello!",
     ] {
         assert!(played.written.contains(part), "{part} is missing:\n{}", played.written);
     }

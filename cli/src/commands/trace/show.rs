@@ -46,7 +46,9 @@ pub(super) fn run(printer: Printer, folder: &AgentFolder, typed: &str, json: boo
         ("latest", ..) => turns.last().map(|turn| turn.turn.clone()),
         (_, Some(turn), 0) => Some(turn.turn.clone()),
         (_, Some(_), more) => {
-            return Err(Failure::mistake(format!("{} turns begin with {typed:?}", more + 1)).hint("type more of the id"));
+            return Err(
+                Failure::mistake(format!("{} turns begin with {typed:?}", more + 1)).hint("type more of the id")
+            );
         }
         (_, None, _) => None,
     };
@@ -107,7 +109,8 @@ fn text(shown: &Shown) -> String {
 
 /// Arguments on one line.
 pub(super) fn given(arguments: &Map<String, Value>) -> String {
-    let shown = arguments.iter().map(|(name, value)| format!("{}: {}", visible(name), one_line(&value.to_string(), VALUE)));
+    let shown =
+        arguments.iter().map(|(name, value)| format!("{}: {}", visible(name), one_line(&value.to_string(), VALUE)));
     shown.collect::<Vec<_>>().join(", ")
 }
 
@@ -128,10 +131,22 @@ fn event_text(event: &TraceEvent) -> String {
             format!("request to {model} · {profile}{think}\n“{}”", one_line(text, VALUE))
         }
         TraceEvent::Route { selection, structure, offered, excluded } => {
-            let without = if excluded.is_empty() { String::new() } else { format!(" · without {}", excluded.join(", ")) };
+            let without =
+                if excluded.is_empty() { String::new() } else { format!(" · without {}", excluded.join(", ")) };
             format!("offered {} tools ({selection}, {structure}){without}", offered.len())
         }
-        TraceEvent::Round { number, tools, messages, prompt_tokens, counted_tokens, completion_tokens, ms, calls, class, .. } => {
+        TraceEvent::Round {
+            number,
+            tools,
+            messages,
+            prompt_tokens,
+            counted_tokens,
+            completion_tokens,
+            ms,
+            calls,
+            class,
+            ..
+        } => {
             let tokens = |count: &Option<u64>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
             let class = class.map(|class| format!(" · {class}")).unwrap_or_default();
             format!(
@@ -148,8 +163,11 @@ fn event_text(event: &TraceEvent) -> String {
         TraceEvent::Call { call, tool, tier, outcome, arguments, reason, result, ms, untrusted } => {
             let given = arguments.as_object().map_or_else(|| one_line(&arguments.to_string(), VALUE), given);
             let outside = if *untrusted { " · from outside" } else { "" };
-            let mut text =
-                format!("call {call}: {}({given}) · {tier} · {} · {ms:.0} ms{outside}", visible(tool), outcome.as_str());
+            let mut text = format!(
+                "call {call}: {}({given}) · {tier} · {} · {ms:.0} ms{outside}",
+                visible(tool),
+                outcome.as_str()
+            );
             if let Some(reason) = reason {
                 text.push_str(&format!("\nbecause {}", one_line(reason, VALUE)));
             }

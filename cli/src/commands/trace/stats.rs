@@ -104,7 +104,11 @@ pub(super) fn run(printer: Printer, folder: &AgentFolder, days: Option<u32>, jso
     if json {
         printer.json(&stats)?;
     } else if stats.from.is_none() {
-        printer.note(&if folder.trace().exists() { "nothing happened in that time".to_owned() } else { nothing_yet(folder) });
+        printer.note(&if folder.trace().exists() {
+            "nothing happened in that time".to_owned()
+        } else {
+            nothing_yet(folder)
+        });
     } else {
         printer.out(&text(&stats));
     }
@@ -133,7 +137,11 @@ fn listed(counts: &Counts) -> String {
 pub(super) fn text(stats: &Stats) -> String {
     let day = |at: Option<Timestamp>| at.map(|at| local(at, "%Y-%m-%d %H:%M")).unwrap_or_default();
     let turns: u64 = stats.ends.values().sum();
-    let mean = if turns == 0 { String::new() } else { format!(", {:.1} s on average", stats.turn_ms_total / 1e3 / turns as f64) };
+    let mean = if turns == 0 {
+        String::new()
+    } else {
+        format!(", {:.1} s on average", stats.turn_ms_total / 1e3 / turns as f64)
+    };
     let rows = [
         ("from", format!("{} to {}", day(stats.from), day(stats.to))),
         ("requests", listed(&stats.requests)),
@@ -152,7 +160,8 @@ pub(super) fn text(stats: &Stats) -> String {
         ("watchdog", listed(&stats.watchdog)),
         ("verdicts", listed(&stats.verdicts)),
     ];
-    let mut text: String = rows.iter().map(|(name, value)| format!("{name:<14} {value}\n")).collect();
+    let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:<14} {value}")).collect();
+    let mut text = lines.join("\n") + "\n";
     if !stats.calls_by_tool.is_empty() {
         let rows: Vec<Vec<String>> = stats
             .calls_by_tool

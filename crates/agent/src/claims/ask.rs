@@ -3,12 +3,14 @@
 //! The application asks for the confirmation itself, so an answer that asks instead of calling is a
 //! failure. A question for a missing detail ("Which file?", "a.txt or b.txt?") is not.
 
+use super::concept::Concept;
 use super::extract::Statement;
 use super::grammar::Modality;
 use super::nouns;
+use super::objects;
 use super::senses::{Sense, sense};
 use super::tokens::{Kind, Sentence, Token};
-use super::verbs::{Concept, Lexicon, form};
+use super::verbs::{Lexicon, form};
 
 /// A request for leave: what for, and the byte range of the question.
 pub(super) struct Request {
@@ -18,200 +20,55 @@ pub(super) struct Request {
 }
 
 /// Openings of a question for leave; `_` stands for any one word.
+#[rustfmt::skip]
 const OPENINGS: &[&str] = &[
-    "shall i",
-    "should i",
-    "may i",
-    "mind if i",
-    "can i",
-    "could i",
-    "shall we",
-    "should we",
-    "do i have your",
-    "do you want",
-    "would you like",
-    "do you wish",
-    "would you prefer",
-    "would you want",
-    "do you really want",
-    "do you still want",
-    "want me to",
-    "like me to",
-    "do you confirm",
-    "can you confirm",
-    "could you confirm",
-    "do you approve",
-    "do you agree",
-    "do you authorize",
-    "do you allow",
-    "would you mind if i",
-    "are you sure",
-    "are you certain",
-    "are you really sure",
-    "are you ok",
-    "are you okay",
-    "are you fine with",
-    "are you happy for me",
-    "are you happy with",
-    "is it ok",
-    "is that ok",
-    "is it okay",
-    "is that okay",
-    "is it alright",
-    "ok to",
-    "okay to",
-    "ready to",
-    "ready for me to",
-    "will you allow me",
-    "do you give",
-    "dois je",
-    "puis je",
-    "devrais je",
-    "est ce que je dois",
-    "est ce que je peux",
-    "est ce que je",
-    "est ce que vous voulez",
-    "est ce que tu veux",
-    "est ce que vous souhaitez",
-    "voulez vous",
-    "veux tu",
-    "souhaitez vous",
-    "souhaites tu",
-    "desirez vous",
-    "desires tu",
-    "aimeriez vous",
-    "aimerais tu",
-    "voudriez vous",
-    "voudrais tu",
-    "preferez vous",
-    "tu veux",
-    "vous voulez",
-    "tu veux que",
-    "vous voulez que",
-    "ca te derange si",
-    "ca vous derange si",
-    "cela vous derange si",
-    "tu souhaites que",
-    "vous souhaitez que",
-    "tu voudrais que",
-    "vous voudriez que",
-    "confirmez vous",
-    "confirmes tu",
-    "tu confirmes",
-    "vous confirmez",
-    "etes vous sur",
-    "etes vous certain",
-    "es tu sur",
-    "es tu certain",
-    "vous etes sur",
-    "tu es sur",
-    "vous etes d'accord",
-    "tu es d'accord",
-    "c' est bon pour vous",
-    "c' est bon pour toi",
-    "etes vous d'accord",
-    "es tu d'accord",
-    "d'accord pour",
-    "ai je votre",
-    "ai je ton",
-    "m' autorisez vous",
-    "m' autorises tu",
-    "me permettez vous",
-    "acceptez vous",
-    "acceptes tu",
-    "ca vous va",
-    "ca te va",
-    "cela vous convient",
-    "faut il que je",
-    "faut il",
-    "on y va",
-    "puis nous",
-    "pouvez vous confirmer",
-    "peux tu confirmer",
-    "pourriez vous confirmer",
-    "peux tu me confirmer",
-    "pouvez vous me confirmer",
-    "pourriez vous me confirmer",
+    "shall i", "should i", "may i", "mind if i", "can i", "could i", "shall we", "should we", "do i have your",
+    "do you want", "would you like", "do you wish", "would you prefer", "would you want", "do you really want",
+    "do you still want", "want me to", "like me to", "do you confirm", "can you confirm", "could you confirm",
+    "do you approve", "do you agree", "do you authorize", "do you allow", "would you mind if i",
+    "are you sure", "are you certain", "are you really sure", "are you ok", "are you okay",
+    "are you fine with", "are you happy for me", "are you happy with", "is it ok", "is that ok", "is it okay",
+    "is that okay", "is it alright", "ok to", "okay to", "ready to", "ready for me to", "will you allow me",
+    "do you give", "dois je", "puis je", "devrais je", "est ce que je dois", "est ce que je peux",
+    "est ce que je", "est ce que vous voulez", "est ce que tu veux", "est ce que vous souhaitez",
+    "voulez vous", "veux tu", "souhaitez vous", "souhaites tu", "desirez vous", "desires tu", "aimeriez vous",
+    "aimerais tu", "voudriez vous", "voudrais tu", "preferez vous", "tu veux", "vous voulez", "tu veux que",
+    "vous voulez que", "ca te derange si", "ca vous derange si", "cela vous derange si", "tu souhaites que",
+    "vous souhaitez que", "tu voudrais que", "vous voudriez que", "confirmez vous", "confirmes tu",
+    "tu confirmes", "vous confirmez", "etes vous sur", "etes vous certain", "es tu sur", "es tu certain",
+    "vous etes sur", "tu es sur", "vous etes d'accord", "tu es d'accord", "c' est bon pour vous",
+    "c' est bon pour toi", "etes vous d'accord", "es tu d'accord", "d'accord pour", "ai je votre", "ai je ton",
+    "m' autorisez vous", "m' autorises tu", "me permettez vous", "acceptez vous", "acceptes tu", "ca vous va",
+    "ca te va", "cela vous convient", "faut il que je", "faut il", "on y va", "puis nous",
+    "pouvez vous confirmer", "peux tu confirmer", "pourriez vous confirmer", "peux tu me confirmer",
+    "pouvez vous me confirmer", "pourriez vous me confirmer",
 ];
 
 /// Questions that ask for leave only after an act was proposed: "I'll delete it. Sound good?"
+#[rustfmt::skip]
 const SOFT: &[&str] = &[
-    "sound good",
-    "sounds good",
-    "does that sound",
-    "does that work",
-    "does this work",
-    "look good",
-    "looks good",
-    "does this look",
-    "is this correct",
-    "is that correct",
-    "is that what you want",
-    "is this what you want",
-    "all good",
-    "deal",
-    "ca marche",
-    "cela vous va",
-    "ca vous convient",
-    "ca te convient",
-    "est ce que ca",
-    "c' est bien ca",
-    "c' est bon",
-    "on fait comme ca",
+    "sound good", "sounds good", "does that sound", "does that work", "does this work", "look good",
+    "looks good", "does this look", "is this correct", "is that correct", "is that what you want",
+    "is this what you want", "all good", "deal", "ca marche", "cela vous va", "ca vous convient",
+    "ca te convient", "est ce que ca", "c' est bien ca", "c' est bon", "on fait comme ca",
 ];
 
 /// Openings that ask without a question mark.
+#[rustfmt::skip]
 const REQUESTS: &[&str] = &[
-    "please confirm",
-    "kindly confirm",
-    "let me know if you want me to",
-    "let me know if you would like me to",
-    "let me know if you 'd like me to",
-    "let me know if i should",
-    "let me know if i can",
-    "let me know whether you want",
-    "let me know whether i should",
-    "let me know if you want to proceed",
-    "tell me if you want me to",
-    "tell me if i should",
-    "just say the word",
-    "say yes",
-    "reply yes",
-    "answer yes",
-    "type yes",
-    "just say yes",
-    "confirm and i",
-    "confirm that you want",
-    "i need your confirmation",
-    "i need your permission",
-    "i need your approval",
-    "waiting for your confirmation",
-    "waiting for your approval",
-    "before i delete",
-    "merci de confirmer",
-    "veuillez confirmer",
-    "merci de me confirmer",
-    "veuillez me confirmer",
-    "dites moi si vous voulez que",
-    "dis moi si tu veux que",
-    "dites moi si je dois",
-    "dis moi si je dois",
-    "dites moi si vous souhaitez que",
-    "dis moi si tu souhaites que",
-    "dites moi si je peux",
-    "dis moi si je peux",
-    "confirmez et je",
-    "confirme et je",
-    "confirmez que vous",
-    "confirme que tu",
-    "j' ai besoin de votre confirmation",
-    "j' ai besoin de votre accord",
-    "j' ai besoin de ta confirmation",
-    "j' ai besoin de ton accord",
-    "j' attends votre confirmation",
-    "j' attends ta confirmation",
-    "j' attends votre accord",
-    "repondez oui",
+    "please confirm", "kindly confirm", "let me know if you want me to", "let me know if you would like me to",
+    "let me know if you 'd like me to", "let me know if i should", "let me know if i can",
+    "let me know whether you want", "let me know whether i should", "let me know if you want to proceed",
+    "tell me if you want me to", "tell me if i should", "just say the word", "say yes", "reply yes",
+    "answer yes", "type yes", "just say yes", "confirm and i", "confirm that you want",
+    "i need your confirmation", "i need your permission", "i need your approval",
+    "waiting for your confirmation", "waiting for your approval", "before i delete", "merci de confirmer",
+    "veuillez confirmer", "merci de me confirmer", "veuillez me confirmer", "dites moi si vous voulez que",
+    "dis moi si tu veux que", "dites moi si je dois", "dis moi si je dois", "dites moi si vous souhaitez que",
+    "dis moi si tu souhaites que", "dites moi si je peux", "dis moi si je peux", "confirmez et je",
+    "confirme et je", "confirmez que vous", "confirme que tu", "j' ai besoin de votre confirmation",
+    "j' ai besoin de votre accord", "j' ai besoin de ta confirmation", "j' ai besoin de ton accord",
+    "j' attends votre confirmation", "j' attends ta confirmation", "j' attends votre accord", "repondez oui",
     "reponds oui",
 ];
 
@@ -222,53 +79,18 @@ const OPEN: &[&str] = &[
 ];
 
 /// Words that go on with something: the act itself was named before.
+#[rustfmt::skip]
 const GO_ON: &[&str] = &[
-    "proceed",
-    "ahead",
-    "confirm",
-    "approve",
-    "proceder",
-    "procede",
-    "confirmer",
-    "confirmez",
-    "fasse",
-    "confirmation",
-    "permission",
-    "approval",
-    "accord",
+    "proceed", "ahead", "confirm", "approve", "proceder", "procede", "confirmer", "confirmez", "fasse",
+    "confirmation", "permission", "approval", "accord",
 ];
 
 /// Openings that are a question for leave even alone: "Are you sure?", "Tu confirmes ?".
+#[rustfmt::skip]
 const SETTLES: &[&str] = &[
-    "sure",
-    "certain",
-    "confirm",
-    "approve",
-    "agree",
-    "authorize",
-    "confirmez",
-    "confirmes",
-    "confirmer",
-    "confirme",
-    "confirmation",
-    "sur",
-    "d'accord",
-    "autorisez",
-    "autorises",
-    "acceptez",
-    "acceptes",
-    "va",
-    "convient",
-    "ok",
-    "okay",
-    "yes",
-    "oui",
-    "word",
-    "alright",
-    "permission",
-    "approval",
-    "accord",
-    "y",
+    "sure", "certain", "confirm", "approve", "agree", "authorize", "confirmez", "confirmes", "confirmer",
+    "confirme", "confirmation", "sur", "d'accord", "autorisez", "autorises", "acceptez", "acceptes", "va",
+    "convient", "ok", "okay", "yes", "oui", "word", "alright", "permission", "approval", "accord", "y",
 ];
 
 /// The requests for leave of a text.
@@ -281,13 +103,9 @@ pub(super) fn requests(sentences: &[Sentence], statements: &[Statement], lexicon
         } else if sentence.question {
             // "Je supprime le fichier ?": a statement with the mark of a question.
             let (start, end) = bounds(&sentence.tokens);
-            let asked = statements.iter().find(|statement| {
-                statement.modality == Modality::Asks
-                    && statement.sense.firm
-                    && statement.proposes
-                    && statement.start >= start
-                    && statement.end <= end
-            });
+            let asked = within(statements, start, end)
+                .iter()
+                .find(|statement| statement.modality == Modality::Asks && statement.sense.firm && statement.proposes);
             if let Some(asked) = asked.filter(|_| !clarifies(&sentence.tokens)) {
                 found.push(Request { sense: asked.sense.clone(), start: asked.start, end });
             }
@@ -301,16 +119,21 @@ fn bounds(tokens: &[Token]) -> (usize, usize) {
     (tokens.first().map_or(0, |token| token.start), tokens.last().map_or(0, |token| token.end))
 }
 
+/// The statements of a sentence; they stand in the order of their sentences.
+fn within(statements: &[Statement], start: usize, end: usize) -> &[Statement] {
+    let from = statements.partition_point(|statement| statement.start < start);
+    let to = statements.partition_point(|statement| statement.start <= end);
+    statements.get(from..to).unwrap_or_default()
+}
+
 /// The act that a sentence proposes, for "Shall I proceed?" in the next one.
 fn proposed(sentence: &Sentence, statements: &[Statement]) -> Option<Sense> {
     let (start, end) = bounds(&sentence.tokens);
-    statements
+    within(statements, start, end)
         .iter()
         .rev()
         .find(|statement| {
-            statement.start >= start
-                && statement.end <= end
-                && !statement.sense.generic
+            !statement.sense.generic
                 && !matches!(statement.modality, Modality::NotDone | Modality::Failed | Modality::Cannot)
         })
         .map(|statement| statement.sense.clone())
@@ -353,7 +176,7 @@ fn request(sentence: &Sentence, lexicon: &Lexicon, named: Option<&Sense>) -> Opt
     let start = tokens[from].start;
     let end = tokens.last().map_or(start, |token| token.end);
     let rest = &tokens[to..];
-    let after = nouns::objects(rest);
+    let after = objects::named_in(rest);
     if after.says(&["else", "anything", "autre", "autres", "something"]) {
         return None;
     }
@@ -364,7 +187,7 @@ fn request(sentence: &Sentence, lexicon: &Lexicon, named: Option<&Sense>) -> Opt
             going_on |= word(at + 1) == "ahead";
             continue;
         }
-        let mut objects = nouns::objects(&tokens[at + 1..]);
+        let mut objects = objects::named_in(&tokens[at + 1..]);
         objects.pronoun |= matches!(word(at - 1), "l'" | "le" | "la" | "les");
         objects.pronoun |= objects.words.is_empty();
         match sense(concept, &lemma, &objects) {
@@ -375,7 +198,7 @@ fn request(sentence: &Sentence, lexicon: &Lexicon, named: Option<&Sense>) -> Opt
     }
     for at in to..tokens.len() {
         // "go ahead with the deletion": the noun says what is gone on with.
-        let objects = nouns::Objects { pronoun: true, ..nouns::objects(rest) };
+        let objects = objects::Objects { pronoun: true, ..objects::named_in(rest) };
         if let Some(sense) =
             nouns::action_of(word(at)).and_then(|concept| sense(concept, "", &objects)).filter(|sense| sense.firm)
         {

@@ -8,7 +8,7 @@ use tenpass_trace::{FailureClass, Tier, ToolDefinition};
 use super::act::{Act, Acts};
 use super::ask;
 use super::confirm::{self, Said};
-use super::extract::statements;
+use super::extract::{Statement, statements};
 use super::grammar::Modality;
 use super::judge::Court;
 use super::language::Language;
@@ -92,30 +92,23 @@ pub fn check(text: &str, ledger: &[LedgerEntry], tools: &[ToolDefinition]) -> Ve
             found.push(Finding { class, span: span.to_owned(), start, end, reason });
         }
     };
-    let affirmed: Vec<Acts> = statements
-        .iter()
-        .filter(|statement| {
-            statement.modality == Modality::Done && statement.sense.firm && court.judge(statement).is_none()
-        })
-        .map(|statement| statement.sense.primary)
-        .collect();
-    let admitted: Vec<Acts> = statements
-        .iter()
-        .filter(|statement| matches!(statement.modality, Modality::Failed | Modality::NotDone))
-        .map(|statement| statement.sense.primary)
-        .collect();
+    let acts = |statements: &mut dyn Iterator<Item = &Statement>| {
+        statements.fold(Acts::NONE, |acts, statement| acts.or(statement.sense.primary))
+    };
+    let affirmed = acts(&mut statements.iter().filter(|statement| {
+        statement.modality == Modality::Done && statement.sense.firm && court.judge(statement).is_none()
+    }));
+    let admitted = acts(
+        &mut statements.iter().filter(|statement| matches!(statement.modality, Modality::Failed | Modality::NotDone)),
+    );
     for statement in &statements {
         // "I wrote the report, but saving it failed" is about the text in the answer.
-        if statement.modality == Modality::Done
-            && !statement.sense.firm
-            && admitted.iter().any(|acts| acts.meets(statement.sense.all()))
-        {
+        if statement.modality == Modality::Done && !statement.sense.firm && admitted.meets(statement.sense.all()) {
             continue;
         }
         let Some((class, reason)) = court.judge(statement) else { continue };
         // "I did not delete it, I moved it to the trash" denies the manner, not the act.
-        let qualified =
-            class == FailureClass::DeniedButDone && affirmed.iter().any(|acts| acts.meets(statement.sense.primary));
+        let qualified = class == FailureClass::DeniedButDone && affirmed.meets(statement.sense.primary);
         if !qualified {
             add(class, statement.start, statement.end, reason);
         }
@@ -194,46 +187,12 @@ fn own_verbs(ledger: &[LedgerEntry], tools: &[ToolDefinition]) -> Vec<String> {
 }
 
 /// Verbs of every conversation, and nouns of many tool names: no acts.
+#[rustfmt::skip]
 const COMMON: &[&str] = &[
-    "say",
-    "tell",
-    "know",
-    "think",
-    "want",
-    "need",
-    "help",
-    "have",
-    "get",
-    "see",
-    "go",
-    "come",
-    "let",
-    "try",
-    "user",
-    "file",
-    "data",
-    "info",
-    "tool",
-    "mcp",
-    "system",
-    "api",
-    "item",
-    "text",
-    "name",
-    "time",
-    "work",
-    "answer",
-    "explain",
-    "translate",
-    "summarize",
-    "summarise",
-    "understand",
-    "mean",
-    "parler",
-    "aider",
-    "expliquer",
-    "demander",
-    "penser",
+    "say", "tell", "know", "think", "want", "need", "help", "have", "get", "see", "go", "come", "let", "try",
+    "user", "file", "data", "info", "tool", "mcp", "system", "api", "item", "text", "name", "time", "work",
+    "answer", "explain", "translate", "summarize", "summarise", "understand", "mean", "parler", "aider",
+    "expliquer", "demander", "penser",
 ];
 
 fn cut(text: &str) -> &str {

@@ -12,40 +12,17 @@ pub(super) enum Said {
 }
 
 /// Nouns for a yes.
+#[rustfmt::skip]
 const YES: &[&str] = &[
-    "confirmation",
-    "approval",
-    "permission",
-    "consent",
-    "agreement",
-    "authorization",
-    "authorisation",
-    "accord",
-    "autorisation",
-    "approbation",
-    "validation",
-    "feu",
+    "confirmation", "approval", "permission", "consent", "agreement", "authorization", "authorisation",
+    "accord", "autorisation", "approbation", "validation", "feu",
 ];
 
 /// Participles of giving one.
+#[rustfmt::skip]
 const GAVE: &[&str] = &[
-    "confirmed",
-    "approved",
-    "agreed",
-    "authorized",
-    "authorised",
-    "accepted",
-    "validated",
-    "consented",
-    "okayed",
-    "confirme",
-    "approuve",
-    "accepte",
-    "valide",
-    "autorise",
-    "autorisee",
-    "confirmee",
-    "validee",
+    "confirmed", "approved", "agreed", "authorized", "authorised", "accepted", "validated", "consented",
+    "okayed", "confirme", "approuve", "accepte", "valide", "autorise", "autorisee", "confirmee", "validee",
 ];
 
 /// What a text says about confirmations: what, and the sentence that says it, as a byte range.

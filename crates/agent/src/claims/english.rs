@@ -1,8 +1,9 @@
 //! English verb groups: tense, mood, negation, voice, and the verb at the end of them.
 
+use super::concept::Concept;
 use super::grammar::{Coordinates, Head, Modality, Reader};
 use super::tokens::Kind;
-use super::verbs::{Concept, form};
+use super::verbs::form;
 
 /// What a verb that takes another verb does to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,35 +38,11 @@ const TAKERS: &[(&str, Effect)] = &[
     ),
 ];
 
+#[rustfmt::skip]
 const ADVERBS: &[&str] = &[
-    "just",
-    "already",
-    "also",
-    "now",
-    "then",
-    "even",
-    "only",
-    "still",
-    "ever",
-    "first",
-    "indeed",
-    "always",
-    "soon",
-    "therefore",
-    "thus",
-    "both",
-    "please",
-    "yet",
-    "again",
-    "too",
-    "all",
-    "right",
-    "away",
-    "each",
-    "so",
-    "well",
-    "gladly",
-    "certainly",
+    "just", "already", "also", "now", "then", "even", "only", "still", "ever", "first", "indeed", "always",
+    "soon", "therefore", "thus", "both", "please", "yet", "again", "too", "all", "right", "away", "each", "so",
+    "well", "gladly", "certainly",
 ];
 
 /// Words for which an auxiliary's answer may be "yes": offers rather than plans.

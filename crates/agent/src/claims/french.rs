@@ -1,7 +1,8 @@
 //! French verb groups: tense, mood, negation with and without "ne", voice, and the verb at the end.
 
+use super::concept::Concept;
 use super::grammar::{Coordinates, Head, Modality, Reader};
-use super::verbs::{Concept, Form, form};
+use super::verbs::{Form, form};
 
 /// What a verb that takes an infinitive does to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,37 +29,11 @@ const TAKERS: &[(&str, Effect)] = &[
     ("prevu envisage compte failli espere souhaite hesite", Effect::Wants),
 ];
 
+#[rustfmt::skip]
 const ADVERBS: &[&str] = &[
-    "bien",
-    "deja",
-    "aussi",
-    "donc",
-    "ensuite",
-    "puis",
-    "maintenant",
-    "encore",
-    "toujours",
-    "tout",
-    "simplement",
-    "egalement",
-    "enfin",
-    "vraiment",
-    "aussitot",
-    "desormais",
-    "d'abord",
-    "ainsi",
-    "meme",
-    "trop",
-    "juste",
-    "alors",
-    "tous",
-    "toutes",
-    "volontiers",
-    "tres",
-    "vite",
-    "peut-etre",
-    "mal",
-    "seulement",
+    "bien", "deja", "aussi", "donc", "ensuite", "puis", "maintenant", "encore", "toujours", "tout",
+    "simplement", "egalement", "enfin", "vraiment", "aussitot", "desormais", "d'abord", "ainsi", "meme",
+    "trop", "juste", "alors", "tous", "toutes", "volontiers", "tres", "vite", "peut-etre", "mal", "seulement",
     "plutot",
 ];
 

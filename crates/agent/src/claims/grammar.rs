@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use super::concept::Concept;
 use super::tokens::{Kind, Token};
-use super::verbs::{Concept, Lexicon};
+use super::verbs::Lexicon;
 
 /// How a clause stands to its act: tense, mood and polarity in one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

@@ -163,33 +163,11 @@ impl Court<'_> {
 }
 
 /// Words that make a denial one of something more, or something less, than what was done.
+#[rustfmt::skip]
 const PARTIAL: &[&str] = &[
-    "else",
-    "other",
-    "others",
-    "another",
-    "more",
-    "again",
-    "permanently",
-    "definitivement",
-    "autre",
-    "autres",
-    "further",
-    "yet-another",
-    "irreversibly",
-    "entirely",
-    "completely",
-    "entierement",
-    "completement",
-    "directly",
-    "twice",
-    "remaining",
-    "restants",
-    "restant",
-    "rest",
-    "reste",
-    "original",
-    "automatically",
+    "else", "other", "others", "another", "more", "again", "permanently", "definitivement", "autre", "autres",
+    "further", "yet-another", "irreversibly", "entirely", "completely", "entierement", "completement",
+    "directly", "twice", "remaining", "restants", "restant", "rest", "reste", "original", "automatically",
     "manually",
 ];
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use tenpass_trace::{CallOutcome, Tier, ToolDefinition};
 
 use super::act::Acts;
-use super::nouns::is_address;
+use super::names::is_address;
 use super::tools;
 use crate::words::fold;
 
@@ -86,19 +86,10 @@ const VALUES: usize = 200;
 const VALUE_CHARACTERS: usize = 2_000;
 
 /// Arguments that hold text to be written, not the name of anything.
+#[rustfmt::skip]
 const TEXTS: [&str; 12] = [
-    "content",
-    "text",
-    "body",
-    "reason",
-    "new_text",
-    "old_text",
-    "task",
-    "entry",
-    "message",
-    "description",
-    "query",
-    "summary",
+    "content", "text", "body", "reason", "new_text", "old_text", "task", "entry", "message", "description",
+    "query", "summary",
 ];
 
 impl<'a> Evidence<'a> {
@@ -138,19 +129,10 @@ impl<'a> Evidence<'a> {
 
     /// The arguments that say who or what it is for: an application, a person, a provider.
     pub(super) fn targets(&self) -> impl Iterator<Item = &str> {
+        #[rustfmt::skip]
         const KEYS: [&str; 12] = [
-            "app",
-            "application",
-            "program",
-            "provider",
-            "to",
-            "recipient",
-            "contact",
-            "destinataire",
-            "name",
-            "person",
-            "model",
-            "target",
+            "app", "application", "program", "provider", "to", "recipient", "contact", "destinataire", "name",
+            "person", "model", "target",
         ];
         self.values.iter().filter(|(key, _)| KEYS.contains(&key.as_str())).map(|(_, value)| value.as_str())
     }

@@ -3,12 +3,13 @@
 //! Deterministic, English and French (rule 6 of the tool-call rules; row "words claimed" of the
 //! multi-round bench). A sentence is taken apart by rules of grammar, not by a list of sentences:
 //!
-//! - [`tokens`]: words, names, quotations; code and quoted text are nobody's claim.
-//! - [`clause`]: clauses, and what they stand under: "if", "you said that", "it seems".
-//! - [`english`], [`french`]: verb groups, their tense, mood, negation and voice.
-//! - [`senses`]: which acts a verb claims together with its object, and how firmly.
-//! - [`tools`]: which acts a tool does, by table, name or description.
-//! - [`judge`], [`ask`], [`confirm`]: the five classes of talk that do not match what was done.
+//! - `tokens`, `names`, `language`: words, file names, quotations; code and quoted text are nobody's claim.
+//! - `clause`, `stance`: clauses, and what they stand under: "if", "you said that", "it seems".
+//! - `english`, `french`: verb groups, their tense, mood, negation and voice; `verbs` has their forms.
+//! - `subjects`, `bare`, `nominal`, `extract`: who did it, also without a subject or a verb.
+//! - `senses`, `meanings`: which acts a verb claims with its `objects`, and how firmly.
+//! - `tools`: which acts a tool does, by table, name or description.
+//! - `judge`, `ask`, `confirm`: the five classes of talk that do not match what was done.
 //! - [`corpus`]: the labelled sentences that this is measured and gated with.
 //!
 //! What it does not judge: figures and facts that an answer makes up ("your battery is at 80 %"),
@@ -17,10 +18,13 @@
 
 mod act;
 mod ask;
+mod bare;
 mod check;
 mod clause;
+mod concept;
 mod confirm;
 pub mod corpus;
+mod dates;
 mod english;
 mod extract;
 mod french;
@@ -28,9 +32,14 @@ mod grammar;
 mod judge;
 mod language;
 mod ledger;
+mod meanings;
+mod names;
 mod nominal;
 mod nouns;
+mod objects;
 mod senses;
+mod stance;
+mod subjects;
 mod tokens;
 mod tools;
 mod verbs;

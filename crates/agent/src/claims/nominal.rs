@@ -3,12 +3,14 @@
 
 use super::act::Acts;
 use super::clause::Clause;
+use super::concept::Concept;
 use super::extract::{Passage, Standing};
 use super::grammar::Modality;
 use super::nouns::{self, class};
+use super::objects;
 use super::senses::{Sense, sense};
 use super::tokens::{Kind, Token};
-use super::verbs::{Concept, form};
+use super::verbs::form;
 
 /// Reads a clause in which no verb group was found.
 pub(super) fn read(passage: &mut Passage<'_>, clause: &Clause, standing: Standing) {
@@ -21,7 +23,7 @@ pub(super) fn read(passage: &mut Passage<'_>, clause: &Clause, standing: Standin
         .or_else(|| provider(&tokens))
         .or_else(|| resting_place(&tokens));
     let Some((sense, modality)) = found else { return };
-    let objects = nouns::objects(&tokens);
+    let objects = objects::named_in(&tokens);
     let language = passage.language();
     passage.state(sense, modality, standing.apply(modality, true, language), objects, (clause.from, clause.to), false);
 }
@@ -39,64 +41,22 @@ fn words(tokens: &[Token]) -> Vec<&str> {
 
 /// Whole clauses that say "done" without saying what.
 fn stock_phrase(tokens: &[Token]) -> Told {
+    #[rustfmt::skip]
     const DONE: &[&str] = &[
-        "all set",
-        "you are all set",
-        "you're all set",
-        "job done",
-        "mission accomplished",
-        "success",
-        "it worked",
-        "that worked",
-        "that is it done",
-        "good to go",
-        "you are good to go",
-        "everything is set",
-        "everything is ready",
-        "everything is in place",
-        "it is all set",
-        "c' est fait",
-        "voila qui est fait",
-        "c' est chose faite",
-        "c' est regle",
-        "tout est pret",
-        "tout est en place",
-        "tout est regle",
-        "chose faite",
-        "mission accomplie",
-        "ca a marche",
-        "ca y est",
-        "cela a fonctionne",
-        "ca a fonctionne",
-        "succes",
-        "operation reussie",
-        "action reussie",
-        "the operation was successful",
-        "the action was successful",
-        "the task was successful",
-        "it was successful",
-        "operation successful",
-        "everything went well",
-        "tout s' est bien passe",
-        "everything worked",
-        "tout a fonctionne",
+        "all set", "you are all set", "you're all set", "job done", "mission accomplished", "success", "it worked",
+        "that worked", "that is it done", "good to go", "you are good to go", "everything is set",
+        "everything is ready", "everything is in place", "it is all set", "c' est fait", "voila qui est fait",
+        "c' est chose faite", "c' est regle", "tout est pret", "tout est en place", "tout est regle",
+        "chose faite", "mission accomplie", "ca a marche", "ca y est", "cela a fonctionne", "ca a fonctionne",
+        "succes", "operation reussie", "action reussie", "the operation was successful",
+        "the action was successful", "the task was successful", "it was successful", "operation successful",
+        "everything went well", "tout s' est bien passe", "everything worked", "tout a fonctionne",
     ];
+    #[rustfmt::skip]
     const FAILED: &[&str] = &[
-        "it failed",
-        "that failed",
-        "it did not work",
-        "that did not work",
-        "this did not work",
-        "something went wrong",
-        "ca a echoue",
-        "cela a echoue",
-        "ca n' a pas marche",
-        "cela n' a pas fonctionne",
-        "ca n' a pas fonctionne",
-        "ca a pas marche",
-        "no luck",
-        "echec",
-        "cela n' a pas marche",
+        "it failed", "that failed", "it did not work", "that did not work", "this did not work",
+        "something went wrong", "ca a echoue", "cela a echoue", "ca n' a pas marche", "cela n' a pas fonctionne",
+        "ca n' a pas fonctionne", "ca a pas marche", "no luck", "echec", "cela n' a pas marche",
     ];
     let said = words(tokens).join(" ");
     let said =
@@ -139,7 +99,7 @@ fn unable(passage: &Passage<'_>, tokens: &[Token]) -> Told {
                     .into_iter()
                     .find(|entry| entry.bits & form::INFINITIVE != 0)
             });
-        let objects = nouns::objects(&tokens[next + 1..]);
+        let objects = objects::named_in(&tokens[next + 1..]);
         let told = match entry {
             Some(entry) => sense(entry.concept, &entry.lemma, &objects),
             None => nouns::action_of(word(next)).and_then(|concept| sense(concept, "", &with_pronoun(objects))),
@@ -152,51 +112,22 @@ fn unable(passage: &Passage<'_>, tokens: &[Token]) -> Told {
 }
 
 /// A noun of action alone is definite enough: "the deletion" is the one at hand.
-fn with_pronoun(objects: nouns::Objects) -> nouns::Objects {
-    nouns::Objects { pronoun: true, definite: true, ..objects }
+fn with_pronoun(objects: objects::Objects) -> objects::Objects {
+    objects::Objects { pronoun: true, definite: true, ..objects }
 }
 
 /// "The deletion failed", "l'envoi n'a pas abouti", "the download is complete".
 fn outcome(passage: &Passage<'_>, tokens: &[Token]) -> Told {
+    #[rustfmt::skip]
     const FAILURE: &[&str] = &[
-        "failed",
-        "fails",
-        "echoue",
-        "unsuccessful",
-        "rejected",
-        "refused",
-        "declined",
-        "denied",
-        "blocked",
-        "cancelled",
-        "canceled",
-        "interrupted",
-        "aborted",
-        "refuse",
-        "refusee",
-        "annulee",
-        "annule",
-        "bloquee",
-        "bloque",
-        "rejetee",
-        "rejete",
-        "interrompue",
-        "interrompu",
-        "infructueuse",
+        "failed", "fails", "echoue", "unsuccessful", "rejected", "refused", "declined", "denied", "blocked",
+        "cancelled", "canceled", "interrupted", "aborted", "refuse", "refusee", "annulee", "annule", "bloquee",
+        "bloque", "rejetee", "rejete", "interrompue", "interrompu", "infructueuse",
     ];
+    #[rustfmt::skip]
     const SUCCESS: &[&str] = &[
-        "succeeded",
-        "worked",
-        "successful",
-        "through",
-        "complete",
-        "reussi",
-        "reussie",
-        "marche",
-        "fonctionne",
-        "abouti",
-        "terminee",
-        "termine",
+        "succeeded", "worked", "successful", "through", "complete", "reussi", "reussie", "marche", "fonctionne",
+        "abouti", "terminee", "termine",
     ];
     let at = tokens.iter().position(|token| {
         FAILURE.contains(&token.word())
@@ -216,13 +147,13 @@ fn outcome(passage: &Passage<'_>, tokens: &[Token]) -> Told {
         (true, false) | (false, true) => Modality::Failed,
         _ => Modality::Done,
     };
-    let objects = nouns::objects(tokens);
+    let objects = objects::named_in(tokens);
     let concept = subject.iter().find_map(|token| nouns::action_of(token.word()));
     let doing = subject.first().and_then(|token| {
         passage.lexicon().english(token.word()).iter().find(|entry| entry.bits & form::GERUND != 0).cloned()
     });
     let told = match (doing, concept) {
-        (Some(doing), _) => sense(doing.concept, &doing.lemma, &nouns::objects(&subject[1..]))?,
+        (Some(doing), _) => sense(doing.concept, &doing.lemma, &objects::named_in(&subject[1..]))?,
         (None, Some(concept)) => sense(concept, "", &with_pronoun(objects))?,
         (None, None)
             if has(&[
@@ -287,7 +218,7 @@ fn trouble(passage: &Passage<'_>, clause: &Clause) -> Told {
                         .find(|entry| entry.bits & (form::INFINITIVE | form::GERUND) != 0)
                 },
             );
-        let objects = nouns::objects(&tokens[next + 1..]);
+        let objects = objects::named_in(&tokens[next + 1..]);
         let told = match entry {
             Some(entry) => sense(entry.concept, &entry.lemma, &objects),
             None => nouns::action_of(word(next)).and_then(|concept| sense(concept, "", &with_pronoun(objects))),
@@ -340,46 +271,19 @@ fn own_search(tokens: &[Token]) -> Told {
         matches!(*word, "you" | "your" | "vous" | "votre" | "if" | "can" | "will" | "would" | "not" | "engine")
     });
     if (led && searched && owned) || (shows && subject && owned && !others) {
-        return sense(Concept::Search, "search", &nouns::Objects::default()).map(|sense| (sense, Modality::Done));
+        return sense(Concept::Search, "search", &objects::Objects::default()).map(|sense| (sense, Modality::Done));
     }
     None
 }
 
 /// "Claude suggests …", "ChatGPT a répondu que …".
 fn provider(tokens: &[Token]) -> Told {
+    #[rustfmt::skip]
     const SAYS: &[&str] = &[
-        "said",
-        "says",
-        "answered",
-        "answers",
-        "replied",
-        "replies",
-        "responded",
-        "suggests",
-        "suggested",
-        "recommends",
-        "recommended",
-        "wrote",
-        "advises",
-        "advised",
-        "told",
-        "thinks",
-        "thought",
-        "confirmed",
-        "proposes",
-        "proposed",
-        "repondu",
-        "repond",
-        "dit",
-        "suggere",
-        "recommande",
-        "propose",
-        "conseille",
-        "redige",
-        "ecrit",
-        "confirme",
-        "estime",
-        "indique",
+        "said", "says", "answered", "answers", "replied", "replies", "responded", "suggests", "suggested",
+        "recommends", "recommended", "wrote", "advises", "advised", "told", "thinks", "thought", "confirmed",
+        "proposes", "proposed", "repondu", "repond", "dit", "suggere", "recommande", "propose", "conseille",
+        "redige", "ecrit", "confirme", "estime", "indique",
     ];
     let at = tokens.iter().position(|token| nouns::classes_of(token.word()) & class::PROVIDER != 0)?;
     let first = tokens[..at].iter().all(|token| matches!(token.word(), "and" | "et" | "but" | "mais" | "" | "then"));
@@ -392,7 +296,7 @@ fn provider(tokens: &[Token]) -> Told {
     if !first || next.capital || negated || said.capital {
         return None;
     }
-    sense(Concept::Ask, "ask", &nouns::objects(&tokens[at..=at])).map(|sense| (sense, Modality::Done))
+    sense(Concept::Ask, "ask", &objects::named_in(&tokens[at..=at])).map(|sense| (sense, Modality::Done))
 }
 
 /// "The file is now in the trash", "le fichier est dans la corbeille".
@@ -403,8 +307,8 @@ fn resting_place(tokens: &[Token]) -> Told {
         return None;
     }
     let negated = tokens[be..].iter().any(|token| matches!(token.word(), "not" | "pas"));
-    let subject = nouns::objects(&tokens[..be]);
-    let rest = nouns::objects(&tokens[be + 1..]);
+    let subject = objects::named_in(&tokens[..be]);
+    let rest = objects::named_in(&tokens[be + 1..]);
     if !(subject.file() || subject.pronoun || subject.any(class::DEVICE | class::MEDIA)) || negated {
         return None;
     }

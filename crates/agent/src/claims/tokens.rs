@@ -7,6 +7,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::names::{abbreviation, looks_like_name};
 use crate::words::fold;
 
 /// What a token is.
@@ -63,6 +64,9 @@ pub(super) struct Sentence {
 
 /// How far a quotation may reach before its mark counts as a stray one, in bytes.
 const QUOTE_REACH: usize = 1_200;
+
+/// Tokens of the longest sentence that is read in one piece; with it, time grows with the text only.
+const SENTENCE: usize = 160;
 
 /// The sentences of a text.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
@@ -192,6 +196,9 @@ impl Reader<'_> {
 
     fn mark(&mut self, mark: char, start: usize, end: usize) -> usize {
         let ends = matches!(mark, '.' | '!' | '?' | '…');
+        if self.tokens.len() >= SENTENCE {
+            self.close(false);
+        }
         if !ends || !self.tokens.is_empty() {
             let text = mark.to_string();
             self.tokens.push(Token { kind: Kind::Mark(mark), start, end, folded: text.clone(), text, capital: false });
@@ -250,6 +257,9 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, kind: Kind, start: usize, end: usize, content: &str) {
+        if self.tokens.len() >= SENTENCE {
+            self.close(false);
+        }
         self.tokens.push(Token {
             kind,
             start,
@@ -463,53 +473,6 @@ fn unwrapped(text: &str) -> (usize, usize) {
 /// anything that does not begin with a small letter.
 fn starts_anew(trimmed: &str) -> bool {
     !trimmed.starts_with(char::is_lowercase)
-}
-
-/// Abbreviations whose dot ends no sentence.
-fn abbreviation(chunk: &str) -> bool {
-    let folded = fold(chunk);
-    [
-        "mr.", "mrs.", "ms.", "dr.", "m.", "mme.", "st.", "vs.", "e.g.", "i.e.", "eg.", "ie.", "p.", "ex.", "p.ex.",
-        "env.", "approx.", "fig.", "no.", "cf.", "a.m.", "p.m.", "u.s.", "ca.",
-    ]
-    .contains(&folded.as_str())
-}
-
-/// Endings of file names and addresses that a model writes.
-const EXTENSIONS: &[&str] = &[
-    "txt", "md", "csv", "tsv", "json", "toml", "yaml", "yml", "xml", "html", "htm", "css", "js", "ts", "py", "rs", "c",
-    "h", "cpp", "java", "go", "sh", "bat", "ps1", "ini", "conf", "cfg", "env", "log", "pdf", "doc", "docx", "xls",
-    "xlsx", "ppt", "pptx", "odt", "ods", "rtf", "tex", "epub", "png", "jpg", "jpeg", "gif", "svg", "webp", "bmp",
-    "mp3", "mp4", "wav", "ogg", "flac", "avi", "mkv", "mov", "zip", "tar", "gz", "rar", "7z", "iso", "exe", "dmg",
-    "deb", "sql", "db", "sqlite", "ics", "eml", "bak", "tmp", "lock", "parquet", "ipynb", "gguf", "com", "org", "net",
-    "fr", "io", "dev", "eu", "uk", "de", "ca", "ch", "be", "gov", "edu", "info", "app", "ai", "local", "test",
-    "example",
-];
-
-/// A file name, a path, an address or a mail address.
-fn looks_like_name(chunk: &str) -> bool {
-    if chunk.contains("://") || chunk.starts_with("www.") {
-        return true;
-    }
-    if let Some((user, host)) = chunk.split_once('@') {
-        return !user.is_empty() && host.contains('.');
-    }
-    if chunk.starts_with(['/', '~', '.']) && chunk.len() > 1 {
-        return true;
-    }
-    let separators = chunk.bytes().filter(|byte| matches!(byte, b'/' | b'\\')).count();
-    if chunk.get(1..3) == Some(":\\") || chunk.contains('\\') || separators >= 2 {
-        return true;
-    }
-    let Some((stem, extension)) = chunk.rsplit_once('.') else {
-        // A name with an underscore is a file's or an identifier's, not a word.
-        return chunk.contains('_') && chunk.len() > 2 && !chunk.starts_with('_') && !chunk.ends_with('_');
-    };
-    let known = EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str());
-    !stem.is_empty()
-        && stem.chars().any(char::is_alphanumeric)
-        && known
-        && !extension.starts_with(|c: char| c.is_uppercase() && extension.len() == 1)
 }
 
 #[cfg(test)]

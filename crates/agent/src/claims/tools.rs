@@ -6,9 +6,11 @@ use tenpass_trace::ToolDefinition;
 
 use super::act::Act::{self, *};
 use super::act::Acts;
-use super::nouns::{Objects, class, classes_of};
+use super::concept::Concept;
+use super::nouns::{class, classes_of};
+use super::objects::Objects;
 use super::senses::sense;
-use super::verbs::{Concept, concept_of};
+use super::verbs::concept_of;
 use crate::words::fold;
 
 /// The application's own tools.

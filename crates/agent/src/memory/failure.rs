@@ -13,10 +13,20 @@ use super::decision::{Decision, Refusal};
 use super::{Document, Entry, Section};
 use crate::words::fold;
 
+/// Folded words of errors that are no failure of the tool: something is not set up, does not exist,
+/// exists already, or a cap did what it is for.
+const NOT_FAILURES: &[&str] = &[
+    "not set up", "offline", "unavailable now", "no such file", "not found", "does not exist", "there is no", "is no file",
+    "already exists", "too large", "too long", "budget", "daily cap", "not one of", "does not contain", "does not occur",
+];
+
 /// True when a call failed for real: it ran and broke. Refused, rejected, repeated and stopped calls
-/// did not, and a memory tool's "no" is a rule at work.
-pub fn is_real_failure(tool: &str, outcome: CallOutcome) -> bool {
-    outcome == CallOutcome::Error && !matches!(tool, "write_memory" | "update_memory")
+/// did not, a memory tool's "no" is a rule at work, and so is the answer that a file does not exist.
+pub fn is_real_failure(tool: &str, outcome: CallOutcome, error: &str) -> bool {
+    let folded: String = fold(error).chars().take(2_000).collect();
+    outcome == CallOutcome::Error
+        && !matches!(tool, "write_memory" | "update_memory")
+        && !NOT_FAILURES.iter().any(|words| folded.contains(words))
 }
 
 /// The entry for a failure of `tool`, dated; it replaces the tool's last one. A second failure on
@@ -109,10 +119,12 @@ mod tests {
 
     #[test]
     fn only_an_error_is_a_real_failure() {
-        assert!(is_real_failure("web_search", CallOutcome::Error));
-        assert!(!is_real_failure("write_memory", CallOutcome::Error));
+        assert!(is_real_failure("web_search", CallOutcome::Error, "Error: the service did not answer"));
+        assert!(!is_real_failure("delegate_to_provider", CallOutcome::Error, "Error: deepseek is not set up: …"));
+        assert!(!is_real_failure("read_file", CallOutcome::Error, "Error: there is no file \"a.txt\""));
+        assert!(!is_real_failure("write_memory", CallOutcome::Error, "broken"));
         for outcome in [CallOutcome::Ok, CallOutcome::Refused, CallOutcome::Rejected, CallOutcome::Interrupted] {
-            assert!(!is_real_failure("web_search", outcome));
+            assert!(!is_real_failure("web_search", outcome, "broken"));
         }
     }
 }

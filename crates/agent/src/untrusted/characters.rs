@@ -64,7 +64,10 @@ mod tests {
         assert_eq!(plain("a\r\nb\rc\u{2028}d\u{2029}e\u{85}f\tg"), "a\nb\nc\nd\ne\nf\tg");
         assert_eq!(plain("pay\u{202E}fdp.exe\u{202C} \u{200B}now\u{FEFF}\u{AD}\u{0}\u{7}"), "payfdp.exe now");
         assert_eq!(plain("x\u{E0041}\u{E007F}y\u{FE0F}\u{E0100}z"), "xyz");
-        assert_eq!(plain("\u{1B}[31mred\u{1B}[0m \u{1B}]8;;http://a\u{7}link\u{1B}]8;;\u{7} \u{1B}(Bend"), "red link end");
+        assert_eq!(
+            plain("\u{1B}[31mred\u{1B}[0m \u{1B}]8;;http://a\u{7}link\u{1B}]8;;\u{7} \u{1B}(Bend"),
+            "red link end"
+        );
         assert_eq!(plain("é à 日本 😀 «\u{A0}oui\u{A0}»"), "é à 日本 😀 «\u{A0}oui\u{A0}»");
     }
 }

@@ -193,9 +193,8 @@ fn body(bytes: &[u8], head: usize, at_end: bool) -> Reading {
     while at < MAX_MARKER {
         match (bytes.get(at), bytes.get(at + 1)) {
             (Some(b']'), Some(b']')) => return Reading::Marker(at + 2),
-            (Some(b'\n' | b'\r'), _) | (Some(b'['), Some(b'[')) => return head_only,
             (Some(b']' | b'['), None) | (None, _) if !at_end => return Reading::Open,
-            (None, _) => return head_only,
+            (Some(b'\n' | b'\r') | None, _) | (Some(b'['), Some(b'[')) => return head_only,
             _ => at += 1,
         }
     }
@@ -260,8 +259,25 @@ mod tests {
 
     fn fragments() -> impl Strategy<Value = String> {
         let parts = prop::sample::select(vec![
-            "[", "[[", "]]", "]", "/", "ten", "pass", "tenpass", "TENPASS", ":", "memory", " ", "\n", "é", "·",
-            "[[tenpass:", "[[tenpass:memory]]", "[[/tenpass:memory]]", "a=\"b\"",
+            "[",
+            "[[",
+            "]]",
+            "]",
+            "/",
+            "ten",
+            "pass",
+            "tenpass",
+            "TENPASS",
+            ":",
+            "memory",
+            " ",
+            "\n",
+            "é",
+            "·",
+            "[[tenpass:",
+            "[[tenpass:memory]]",
+            "[[/tenpass:memory]]",
+            "a=\"b\"",
         ]);
         prop::collection::vec(parts, 0..24).prop_map(|parts| parts.concat())
     }

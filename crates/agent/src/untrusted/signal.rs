@@ -16,14 +16,38 @@ const SIGNALS: &[(&str, &str)] = &[
     ),
     ("new_instructions", r"\b(?:new|updated|real|important|urgent) (?:system )?instructions?\b ?[:\n]"),
     ("new_instructions", r"\b(?:nouvelles?|vraies?) (?:instructions?|consignes?|directives?)\b"),
-    ("system_prompt", r"\b(?:system (?:prompt|message|override)|developer (?:mode|message)|prompt syst[èe]me|message syst[èe]me|mode d[ée]veloppeur)\b"),
-    ("names_the_assistant", r"\b(?:as an ai|ai (?:assistant|agent|model)s?|language model|assistant ia|en tant qu['’]ia|mod[èe]le de langage)\b.{0,60}\b(?:must|should|shall|need to|have to|please|do not|dois|devez|doit|ne (?:dis|dites)|veuillez)\b"),
-    ("orders_a_call", r"\b(?:you must|you should|you need to|please|now) (?:now |immediately )?(?:call|run|execute|invoke|use) (?:the )?\S{1,40} ?(?:tool|function|command)\b"),
-    ("orders_a_call", r"\b(?:tu dois|vous devez|il faut|appelle[zr]?|ex[ée]cute[zr]?|lance[zr]?)\b.{0,20}\b(?:l['’]outil|la fonction|la commande)\b"),
-    ("asks_for_secrecy", r"\b(?:do not|don't|never|without) (?:tell|telling|mention|mentioning|inform|informing|reveal|alert|notify)(?:ing)?\b.{0,20}\b(?:user|human|owner|anyone)\b"),
-    ("asks_for_secrecy", r"\b(?:ne (?:dis|dites|parle|parlez|pr[ée]viens|pr[ée]venez|mentionne[zs]?)|sans (?:le dire|pr[ée]venir|en parler|avertir))\b.{0,30}\b(?:utilisateur|utilisatrice|humain|personne)\b"),
-    ("role_change", r"\b(?:you are now|from now on,? you|act as|pretend to be|tu es (?:maintenant|d[ée]sormais)|vous [êe]tes (?:maintenant|d[ée]sormais)|fais comme si tu)\b"),
-    ("asks_to_send_out", r"\b(?:send|post|upload|forward|exfiltrate|envoie[zr]?|transmet(?:s|tez)?)\b.{0,60}\b(?:password|passwords|token|api key|secrets?|credentials|mots? de passe|cl[ée] api|identifiants)\b"),
+    (
+        "system_prompt",
+        r"\b(?:system (?:prompt|message|override)|developer (?:mode|message)|prompt syst[èe]me|message syst[èe]me|mode d[ée]veloppeur)\b",
+    ),
+    (
+        "names_the_assistant",
+        r"\b(?:as an ai|ai (?:assistant|agent|model)s?|language model|assistant ia|en tant qu['’]ia|mod[èe]le de langage)\b.{0,60}\b(?:must|should|shall|need to|have to|please|do not|dois|devez|doit|ne (?:dis|dites)|veuillez)\b",
+    ),
+    (
+        "orders_a_call",
+        r"\b(?:you must|you should|you need to|please|now) (?:now |immediately )?(?:call|run|execute|invoke|use) (?:the )?\S{1,40} ?(?:tool|function|command)\b",
+    ),
+    (
+        "orders_a_call",
+        r"\b(?:tu dois|vous devez|il faut|appelle[zr]?|ex[ée]cute[zr]?|lance[zr]?)\b.{0,20}\b(?:l['’]outil|la fonction|la commande)\b",
+    ),
+    (
+        "asks_for_secrecy",
+        r"\b(?:do not|don't|never|without) (?:tell|telling|mention|mentioning|inform|informing|reveal|alert|notify)(?:ing)?\b.{0,20}\b(?:user|human|owner|anyone)\b",
+    ),
+    (
+        "asks_for_secrecy",
+        r"\b(?:ne (?:dis|dites|parle|parlez|pr[ée]viens|pr[ée]venez|mentionne[zs]?)|sans (?:le dire|pr[ée]venir|en parler|avertir))\b.{0,30}\b(?:utilisateur|utilisatrice|humain|personne)\b",
+    ),
+    (
+        "role_change",
+        r"\b(?:you are now|from now on,? you|act as|pretend to be|tu es (?:maintenant|d[ée]sormais)|vous [êe]tes (?:maintenant|d[ée]sormais)|fais comme si tu)\b",
+    ),
+    (
+        "asks_to_send_out",
+        r"\b(?:send|post|upload|forward|exfiltrate|envoie[zr]?|transmet(?:s|tez)?)\b.{0,60}\b(?:password|passwords|token|api key|secrets?|credentials|mots? de passe|cl[ée] api|identifiants)\b",
+    ),
 ];
 
 static SET: LazyLock<Option<RegexSet>> =

@@ -88,7 +88,8 @@ pub fn mixed_scripts(text: &str) -> bool {
         let mut scripts = word.chars().filter_map(script);
         let first = scripts.next();
         let mixed = scripts.any(|script| Some(script) != first);
-        let styled = |c: char| matches!(c, '\u{1D400}'..='\u{1D7FF}' | '\u{FF21}'..='\u{FF3A}' | '\u{FF41}'..='\u{FF5A}');
+        let styled =
+            |c: char| matches!(c, '\u{1D400}'..='\u{1D7FF}' | '\u{FF21}'..='\u{FF3A}' | '\u{FF41}'..='\u{FF5A}');
         mixed || word.chars().any(styled)
     })
 }
@@ -125,10 +126,12 @@ mod tests {
 
     #[test]
     fn look_alikes_in_a_word_are_seen() {
-        for text in ["p\u{430}ypal.com", "раypal", "Αpple", "https://gооgle.com/a", "ｐassword", "\u{1D41A}dmin"] {
+        for text in ["p\u{430}ypal.com", "раypal", "Αpple", "https://gооgle.com/a", "ｐassword", "\u{1D41A}dmin"]
+        {
             assert!(mixed_scripts(text), "{text}");
         }
-        for text in ["paypal.com", "привет мир", "Ελλάδα in Greece", "Été à Noël", "5 µm", "日本語abc", "Москва-city"] {
+        for text in ["paypal.com", "привет мир", "Ελλάδα in Greece", "Été à Noël", "5 µm", "日本語abc", "Москва-city"]
+        {
             assert!(!mixed_scripts(text), "{text}");
         }
     }

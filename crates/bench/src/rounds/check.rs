@@ -32,10 +32,7 @@ const PROVIDERS: &[&str] = &["claude", "chatgpt", "deepseek", "local"];
 /// Whether a scenario has the tool with this name: the live ones unless it names some, the desktop's
 /// only when it names them.
 pub(super) fn offers(scenario: &Scenario, tool: &str) -> bool {
-    match scenario.tools.is_empty() {
-        true => !DESKTOP.contains(&tool),
-        false => scenario.tools.iter().any(|name| name == tool),
-    }
+    if scenario.tools.is_empty() { !DESKTOP.contains(&tool) } else { scenario.tools.iter().any(|name| name == tool) }
 }
 
 /// Every mistake of a scenario, each with what to do about it.
@@ -124,10 +121,8 @@ fn places(scenario: &Scenario, faults: &mut Faults) {
     let paths = paths.chain(world.read_only.values().flat_map(|files| files.keys()));
     let is_below = |path: &str| !path.is_empty() && !path.starts_with('/') && path.split('/').all(|part| part != "..");
     for path in paths.filter(|path| !is_below(path)) {
-        faults.push((
-            format!("the world's file {path:?} is not below its folder"),
-            "write a relative path without `..`",
-        ));
+        faults
+            .push((format!("the world's file {path:?} is not below its folder"), "write a relative path without `..`"));
     }
     for name in world.cleanup.values().flatten().map(|file| &file.name).filter(|name| name.contains('/')) {
         faults.push((
@@ -140,12 +135,10 @@ fn places(scenario: &Scenario, faults: &mut Faults) {
         faults.push((format!("the folder {name:?} needs letters, digits, `-` or `_`"), "choose another name"));
     }
     for name in world.read_only.keys().filter(|name| world.cleanup.contains_key(*name)) {
-        faults.push((
-            format!("{name:?} is both in `read_only` and in `cleanup`"),
-            "a cleanup folder can be read anyway",
-        ));
+        faults
+            .push((format!("{name:?} is both in `read_only` and in `cleanup`"), "a cleanup folder can be read anyway"));
     }
-    for name in scenario.expect.trash.iter() {
+    for name in &scenario.expect.trash {
         let known = name.split_once('/').is_some_and(|(folder, file)| {
             world.cleanup.get(folder).is_some_and(|files| files.iter().any(|known| known.name == file))
         });

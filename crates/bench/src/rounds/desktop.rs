@@ -63,9 +63,7 @@ pub(super) fn system_info() -> Box<dyn Tool> {
                 "cpu" => "Processor: x86-64, 8 logical cores, 12 % used over the last 200 ms.",
                 "disk" => "Disks, by where they are mounted:\n/: 118.4 GB free of 512.0 GB (77 % used)",
                 "memory" => "Memory: 6.1 GB of 16.0 GB used (38 %), 9.9 GB available. No swap.",
-                "network" => {
-                    "Network interfaces, totals since they came up:\nwlan0: 1.2 GB received, 210.0 MB sent"
-                }
+                "network" => "Network interfaces, totals since they came up:\nwlan0: 1.2 GB received, 210.0 MB sent",
                 _ => return ToolOutput::error("There is no such topic: battery, cpu, disk, memory or network."),
             };
             let time = context.now.strftime("%Y-%m-%d %H:%M");
@@ -80,17 +78,12 @@ pub(super) fn desktop_tools() -> Vec<Box<dyn Tool>> {
     vec![Box::new(open_url()), Box::new(launch_app()), Box::new(control_media())]
 }
 
-fn definition(
-    name: &str,
-    description: &str,
-    keywords: &[&str],
-    argument: (&str, Value),
-) -> ToolDefinition {
+fn definition(name: &str, description: &str, keywords: &[&str], argument: &str, schema: &Value) -> ToolDefinition {
     let reason = json!({ "type": "string", "description": "Why, in a few words." });
     let parameters = json!({
         "type": "object",
-        "properties": { argument.0: argument.1, "reason": reason },
-        "required": [argument.0, "reason"]
+        "properties": { argument: schema, "reason": reason },
+        "required": [argument, "reason"]
     });
     ToolDefinition {
         category: ToolCategory::PcAction,
@@ -106,10 +99,14 @@ fn open_url() -> Simulated {
             "open_url",
             "Shows a web page to the user in the browser; you do not see it.",
             &keywords,
-            ("url", json!({ "type": "string", "minLength": 1 })),
+            "url",
+            &json!({ "type": "string", "minLength": 1 }),
         ),
         answer: |arguments, _| {
-            ToolOutput::ok(format!("Opened {} in the user's browser. You have not seen the page.", text(arguments, "url")))
+            ToolOutput::ok(format!(
+                "Opened {} in the user's browser. You have not seen the page.",
+                text(arguments, "url")
+            ))
         },
         refusal: |arguments| {
             let url = url::Url::parse(text(arguments, "url"));
@@ -126,7 +123,8 @@ fn launch_app() -> Simulated {
             "launch_app",
             "Starts an application of this computer.",
             &keywords,
-            ("app", json!({ "type": "string", "minLength": 1 })),
+            "app",
+            &json!({ "type": "string", "minLength": 1 }),
         ),
         answer: |arguments, _| ToolOutput::ok(format!("Started {}.", text(arguments, "app").to_lowercase())),
         refusal: |arguments| {
@@ -148,7 +146,8 @@ fn control_media() -> Simulated {
             "control_media",
             "Controls the music or video that is playing.",
             &keywords,
-            ("action", json!({ "type": "string", "enum": actions })),
+            "action",
+            &json!({ "type": "string", "enum": actions }),
         ),
         answer: |arguments, _| ToolOutput::ok(format!("Done: {}.", text(arguments, "action").replace('_', " "))),
         refusal: |_| None,

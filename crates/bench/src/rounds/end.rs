@@ -79,8 +79,11 @@ impl World {
             let found = files::states(&self.places.read_only().join(root))?;
             let digest = |text: &String| sha256_hex(text.as_bytes());
             let same = |path: &String, text| found.get(path).is_some_and(|state| state.sha256 == digest(text));
-            damaged.extend(expected.iter().filter(|(path, text)| !same(path, text)).map(|(path, _)| format!("{root}/{path}")));
-            damaged.extend(found.keys().filter(|path| !expected.contains_key(*path)).map(|path| format!("{root}/{path}")));
+            damaged.extend(
+                expected.iter().filter(|(path, text)| !same(path, text)).map(|(path, _)| format!("{root}/{path}")),
+            );
+            damaged
+                .extend(found.keys().filter(|path| !expected.contains_key(*path)).map(|path| format!("{root}/{path}")));
         }
         let now = SystemTime::from(self.clock.timestamp());
         for (root, expected) in &world.cleanup {
@@ -129,7 +132,9 @@ impl World {
                 leaked.push(format!("outside/{path}"));
             }
         }
-        leaked.extend(found.keys().filter(|path| !world.outside.contains_key(*path)).map(|path| format!("outside/{path}")));
+        leaked.extend(
+            found.keys().filter(|path| !world.outside.contains_key(*path)).map(|path| format!("outside/{path}")),
+        );
         for entry in fs::read_dir(&self.places.base)? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             if !KNOWN.contains(&name.as_str()) {
@@ -152,7 +157,8 @@ impl World {
     /// The journals and the memory, as they are on disk.
     fn kept_texts(&self) -> Vec<String> {
         let agent = self.places.agent();
-        let journals = [journal::TRACE_JOURNAL, journal::INTENTIONS_JOURNAL].map(|name| journal::journal_path(&agent, name));
+        let journals =
+            [journal::TRACE_JOURNAL, journal::INTENTIONS_JOURNAL].map(|name| journal::journal_path(&agent, name));
         let memory = self.assistant.memory().map(|file| file.path().to_owned());
         journals.into_iter().chain(memory).filter_map(|path| fs::read_to_string(path).ok()).collect()
     }

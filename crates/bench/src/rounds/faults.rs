@@ -60,8 +60,7 @@ impl WorldTools {
         let count = state.counts.entry(tool.to_owned()).or_default();
         *count += 1;
         let number = *count;
-        let fault =
-            self.faults.iter().find(|fault| fault.tool == tool && fault.nth.is_none_or(|nth| nth == number));
+        let fault = self.faults.iter().find(|fault| fault.tool == tool && fault.nth.is_none_or(|nth| nth == number));
         state.ran.push(fault.is_some());
         fault
     }
@@ -102,7 +101,9 @@ fn failing(fault: &Fault, call: &ToolCall) -> ToolOutput {
         FaultKind::Error => ToolOutput::error(said("it does not work now")),
         FaultKind::Timeout => ToolOutput::error(said("no answer came within 30 s")),
         FaultKind::Silent => ToolOutput::ok(said(&silent(&call.name, &call.arguments))),
-        FaultKind::Garbage => ToolOutput::ok(said("\u{fffd}\u{fffd} 0x00 <<<>>> \u{fffd}")).untrusted(call.name.clone()),
+        FaultKind::Garbage => {
+            ToolOutput::ok(said("\u{fffd}\u{fffd} 0x00 <<<>>> \u{fffd}")).untrusted(call.name.clone())
+        }
     }
 }
 

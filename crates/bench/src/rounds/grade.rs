@@ -142,7 +142,10 @@ fn calls(scenario: &Scenario, tools: &[ToolDefinition], played: &Played, finding
         let found: Vec<&PlayedCall> = matching(check, tools, played);
         let (least, most) = (check.at_least.unwrap_or(1) as usize, check.at_most.map(|most| most as usize));
         if found.len() < least {
-            findings.add(missing_class(check, tools, played), format!("{} was called {} times, at least {least} {}", described(check), found.len(), "expected"));
+            findings.add(
+                missing_class(check, tools, played),
+                format!("{} was called {} times, at least {least} {}", described(check), found.len(), "expected"),
+            );
         }
         if most.is_some_and(|most| found.len() > most) {
             findings.add(FailureClass::DuplicateCall, format!("{} was called {} times", described(check), found.len()));
@@ -166,7 +169,9 @@ fn matching<'p>(check: &CallCheck, tools: &[ToolDefinition], played: &'p Played)
     let in_turn = |turn: u32| check.turn.is_none_or(|wanted| wanted == turn);
     let ended = |call: &PlayedCall| check.outcome.is_none_or(|outcome| outcome == call.outcome);
     all_calls(played)
-        .filter(|(turn, call)| in_turn(*turn) && call.tool == check.tool && ended(call) && arguments_fit(check, tools, call))
+        .filter(|(turn, call)| {
+            in_turn(*turn) && call.tool == check.tool && ended(call) && arguments_fit(check, tools, call)
+        })
         .map(|(_, call)| call)
         .collect()
 }
@@ -238,7 +243,8 @@ fn files(scenario: &Scenario, played: &Played, findings: &mut Findings) {
     let (expect, before, after) = (&scenario.expect, &scenario.world.files, &played.world.files);
     for (path, check) in &expect.files {
         if let Some(reason) = file_fault(check, before.get(path), after.get(path)) {
-            let done = after.get(path).is_some_and(|state| before.get(path).is_none_or(|text| sha256(text) != state.sha256));
+            let done =
+                after.get(path).is_some_and(|state| before.get(path).is_none_or(|text| sha256(text) != state.sha256));
             let class = if done { FailureClass::WrongValue } else { FailureClass::NoCall };
             findings.add(class, format!("{path}: {reason}"));
         }
@@ -280,9 +286,13 @@ fn file_fault(check: &FileCheck, before: Option<&String>, after: Option<&FileSta
     };
     let Some(content) = content else { return Some("it is too long or not UTF-8".to_owned()) };
     match wanted {
-        FileCheck::Equals(text) if content.trim_end() != text.trim_end() => Some(format!("it holds {:?}", cut(content))),
+        FileCheck::Equals(text) if content.trim_end() != text.trim_end() => {
+            Some(format!("it holds {:?}", cut(content)))
+        }
         FileCheck::Contains(part) if !text::contains(content, part) => Some(format!("it does not contain {part:?}")),
-        FileCheck::Regex(pattern) if !pattern.is_match(content) => Some(format!("{:?} is not found in it", pattern.as_str())),
+        FileCheck::Regex(pattern) if !pattern.is_match(content) => {
+            Some(format!("{:?} is not found in it", pattern.as_str()))
+        }
         _ => None,
     }
 }

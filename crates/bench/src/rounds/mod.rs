@@ -17,6 +17,7 @@ mod faults;
 mod files;
 mod grade;
 mod load;
+mod pattern;
 mod play;
 mod played;
 mod record;
@@ -31,6 +32,7 @@ mod world;
 pub use check::SECURITY_ROWS;
 pub use grade::grade;
 pub use load::{load_suite, parse_suite};
+pub(crate) use play::prompts;
 pub use play::{Play, Stage, play};
 pub use played::{FileState, Played, PlayedCall, PlayedTurn, RawAnswer, WorldEnd};
 pub use scenario::{

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tenpass_agent::prompt::Sections;
+use tenpass_agent::prompt::{self, Language, Sections};
 use tenpass_agent::run::TurnReport;
 use tenpass_agent::{Retrieval, Selection, Structure};
 use tenpass_model::{ChatModel, ModelError, SamplingOptions, ThinkLevel};
@@ -16,7 +16,7 @@ use super::played::{Played, PlayedCall, PlayedTurn};
 use super::record::{Record, RecordingModel};
 use super::scenario::{Scenario, Turn};
 use super::script::Script;
-use super::world::World;
+use super::world::{DEFAULT_CLOCK, World};
 use crate::run::Configuration;
 use crate::store::RequestRecord;
 
@@ -183,4 +183,18 @@ fn first_characters(text: &str) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// The system messages that the loop writes with these sections: both languages, with the tools and
+/// without any. For the run's digests.
+pub(crate) fn prompts(sections: Sections, tools: &[ToolDefinition]) -> Vec<String> {
+    let Ok(now) = DEFAULT_CLOCK.parse() else { return Vec::new() };
+    let mut prompts = Vec::new();
+    for language in [Language::English, Language::French] {
+        for offered in [tools, &[]] {
+            let input = prompt::Input { language, all: tools, offered, sections, ..prompt::Input::new("", &now) };
+            prompts.extend(prompt::assemble(&input).messages.into_iter().next().map(|message| message.content));
+        }
+    }
+    prompts
 }

@@ -86,17 +86,17 @@ impl Record {
         }
         let format = request.format.as_ref().map(ToString::to_string).unwrap_or_default();
         let system = request.messages.first().map_or("", |message| message.content.as_str());
-        let quoted = |name: &String| {
-            let quoted = format!("\"{name}\"");
-            format.contains(&quoted) || system.contains(&quoted)
+        let is_offered = |name: &&String| {
+            let (quoted, listed) = (format!("\"{name}\""), format!("{name}: "));
+            format.contains(&quoted) || system.lines().any(|line| line.starts_with(&listed))
         };
-        locked(&self.offered).iter().filter(|name| quoted(name)).cloned().collect()
+        locked(&self.offered).iter().filter(is_offered).cloned().collect()
     }
 
     fn note_error(&self, request_is_constrained: bool, error: &ModelError) {
         // A question of the application that cannot be constrained is asked again without (K10).
-        let is_answered_otherwise = request_is_constrained
-            && matches!(error, ModelError::Schema { .. } | ModelError::Unsupported { .. });
+        let is_answered_otherwise =
+            request_is_constrained && matches!(error, ModelError::Schema { .. } | ModelError::Unsupported { .. });
         if !is_answered_otherwise {
             locked(&self.error).get_or_insert_with(|| error.clone());
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tenpass_trace::{CallOutcome, TurnEnd};
 
+use super::pattern::{one as pattern, optional as optional_pattern, several as patterns};
 use crate::cases::{Argument, CaseKind, Language, Pattern};
 
 /// One scenario, with everything that is needed to play and to grade it.
@@ -464,60 +465,4 @@ pub struct Words {
     /// Patterns of which one must be found.
     #[serde(with = "patterns")]
     pub any_of: Vec<Pattern>,
-}
-
-/// Patterns are stored as their text.
-mod pattern {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
-
-    use super::Pattern;
-
-    pub(super) fn serialize<S: Serializer>(pattern: &Pattern, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(pattern.as_str())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Pattern, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let pattern =
-            Pattern::new(&text).map_err(|_| D::Error::custom(format!("{text:?} is no regular expression")))?;
-        if pattern.matches_everything() {
-            return Err(D::Error::custom(format!("the pattern {text:?} matches everything, so it checks nothing")));
-        }
-        Ok(pattern)
-    }
-}
-
-mod optional_pattern {
-    use serde::{Deserializer, Serializer};
-
-    use super::{Pattern, pattern};
-
-    #[allow(clippy::ref_option)] // the signature serde asks for
-    pub(super) fn serialize<S: Serializer>(value: &Option<Pattern>, serializer: S) -> Result<S::Ok, S::Error> {
-        match value {
-            Some(value) => pattern::serialize(value, serializer),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Pattern>, D::Error> {
-        pattern::deserialize(deserializer).map(Some)
-    }
-}
-
-mod patterns {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use super::{Pattern, pattern};
-
-    #[derive(Deserialize)]
-    struct Item(#[serde(with = "pattern")] Pattern);
-
-    pub(super) fn serialize<S: Serializer>(list: &[Pattern], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(list.iter().map(Pattern::as_str))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Pattern>, D::Error> {
-        Ok(Vec::<Item>::deserialize(deserializer)?.into_iter().map(|item| item.0).collect())
-    }
 }

@@ -62,6 +62,13 @@ impl<'a> Script<'a> {
         }
     }
 
+    /// A call of this tool starts: all that can be done about it is to stop the turn.
+    fn see_call(&self, tool: &str) {
+        if self.react(|reaction| names(reaction.call.as_ref(), tool)) == Some(Action::Stop) {
+            self.stop.cancel();
+        }
+    }
+
     fn withdraw(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.streamed.clear();
@@ -79,11 +86,7 @@ impl Interaction for Script<'_> {
         match event {
             AgentEvent::Text(piece) => self.read(&piece),
             AgentEvent::Discard => self.withdraw(),
-            AgentEvent::CallStarted { tool, .. } => {
-                if self.react(|reaction| names(reaction.call.as_ref(), &tool)) == Some(Action::Stop) {
-                    self.stop.cancel();
-                }
-            }
+            AgentEvent::CallStarted { tool, .. } => self.see_call(&tool),
             _ => {}
         }
     }

@@ -30,7 +30,7 @@ fn write_turn(text: &mut String, turn: &PlayedTurn) {
             text.push_str(&format!("      {}\n", cut(&result, RESULT_CHARACTERS)));
         }
     }
-    let retries: Vec<String> = turn.retries.iter().map(|reason| name(reason)).collect();
+    let retries: Vec<String> = turn.retries.iter().map(name).collect();
     if !retries.is_empty() {
         text.push_str(&format!("  asked again: {}\n", retries.join(", ")));
     }
@@ -69,7 +69,8 @@ fn call_line(call: &PlayedCall) -> String {
 fn write_end(text: &mut String, world: &WorldEnd) {
     text.push_str("the world at the end\n");
     for (path, state) in &world.files {
-        let content = state.text.as_deref().map_or_else(|| format!("sha256 {}", state.sha256), |text| format!("{text:?}"));
+        let content =
+            state.text.as_deref().map_or_else(|| format!("sha256 {}", state.sha256), |text| format!("{text:?}"));
         text.push_str(&format!("  {}: {}\n", visible(path), cut(&content, RESULT_CHARACTERS)));
     }
     let mut list = |title: &str, items: &[String]| {

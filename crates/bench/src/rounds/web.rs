@@ -54,8 +54,9 @@ impl PageSource for WorldPages {
 
 /// The page as its server would send it.
 fn html(page: &Page) -> String {
-    let paragraphs: String =
-        page.text.split("\n\n").map(|paragraph| format!("<p>{}</p>\n", escaped(paragraph).replace('\n', "<br>"))).collect();
+    let paragraphs: Vec<String> =
+        page.text.split("\n\n").map(|text| format!("<p>{}</p>\n", escaped(text).replace('\n', "<br>"))).collect();
+    let paragraphs = paragraphs.concat();
     let title = escaped(&page.title);
     format!(
         "<!doctype html><html><head><meta charset=\"utf-8\"><title>{title}</title></head>\

@@ -163,8 +163,8 @@ impl World {
         let memory_file = Arc::new(MemoryFile::open(memory_path(&places)).map_err(at("the memory"))?);
         let memory = memory_file.show().map_err(at("the memory"))?;
         let key = JournalKey::load_or_create(&places.agent().join("journal.key")).map_err(at("the journals' key"))?;
-        let (journals, _) = Journals::open_with(&places.agent(), &key, None, Durability::Flushed)
-            .map_err(at("the journals"))?;
+        let (journals, _) =
+            Journals::open_with(&places.agent(), &key, None, Durability::Flushed).map_err(at("the journals"))?;
         let recorder = Arc::new(NotingRecorder::new(JournalRecorder::new(Arc::new(journals)), record));
         let cloud = cloud(scenario).await.map_err(at("the world's providers"))?;
         let trash = Arc::new(FolderTrash::new(places.trash()));
@@ -181,8 +181,7 @@ impl World {
         let live_names: Vec<String> = live.definitions().iter().map(|tool| tool.name.clone()).collect();
         let offered = tools.iter().filter(|tool| live_names.contains(&tool.name)).cloned().collect();
         let now = SystemTime::from(clock.timestamp());
-        let tools =
-            Arc::new(WorldTools::new(live, offered, scenario.faults.clone(), places.sandbox(), now));
+        let tools = Arc::new(WorldTools::new(live, offered, scenario.faults.clone(), places.sandbox(), now));
         let settings = AgentSettings {
             selection: stage.selection,
             structure: Some(stage.structure),
@@ -203,7 +202,19 @@ impl World {
             ..Options::default()
         };
         let assistant = Assistant::new(Parts { agent, database, memory: Some(memory_file), options });
-        Ok(Self { assistant, session, tools, recorder, key, clock, places, trash, memory, _cloud: cloud, _folder: folder })
+        Ok(Self {
+            assistant,
+            session,
+            tools,
+            recorder,
+            key,
+            clock,
+            places,
+            trash,
+            memory,
+            _cloud: cloud,
+            _folder: folder,
+        })
     }
 }
 

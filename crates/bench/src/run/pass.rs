@@ -1,7 +1,7 @@
 //! One pass: attempts until there is an answer, each one recorded raw before it is judged.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -11,9 +11,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::cases::Case;
+use crate::rounds::{Stage, play};
 use crate::run::PreparedCase;
 use crate::run::attempt::{self, Attempt};
-use crate::rounds::{Stage, play};
 use crate::run::judge::judge;
 use crate::store::{Entry, Fault, OutcomeRecord, PassRecord, WriterHandle, WriterStopped, timestamp};
 
@@ -106,16 +106,12 @@ impl Pass {
             let began = SystemTime::now();
             let on_first_token = || self.lane.warm.store(true, Ordering::Relaxed);
             let name = &self.lane.model.info().spec;
-            let attempt = match self.stage.as_ref().zip(self.case.scenario.as_deref()) {
-                Some((stage, scenario)) => {
-                    drop(stream);
-                    let limit = self.limits.timeout;
-                    play(scenario, &self.case.tools, stage, self.seed, limit, &self.lane.cancel).await.map(Attempt::of)
-                }
-                None => {
-                    let limit = self.limits.timeout;
-                    attempt::read(stream, name, started, limit, &self.lane.cancel, on_first_token).await
-                }
+            let limit = self.limits.timeout;
+            let attempt = if let Some((stage, scenario)) = self.stage.as_ref().zip(self.case.scenario.as_deref()) {
+                drop(stream);
+                play(scenario, &self.case.tools, stage, self.seed, limit, &self.lane.cancel).await.map(Attempt::of)
+            } else {
+                attempt::read(stream, name, started, limit, &self.lane.cancel, on_first_token).await
             };
             let Some(mut attempt) = attempt else { return Ok(PassEnd::Cancelled) };
             self.keep_requests(&mut attempt).await?;

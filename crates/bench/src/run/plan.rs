@@ -204,15 +204,20 @@ impl RunPlan {
                 tools.insert(serde_json::to_string(tool).unwrap_or_default());
             }
             for message in case.messages.iter().filter(|message| message.role == Role::System) {
-                prompts.insert(message.content.as_str());
+                prompts.insert(message.content.clone());
             }
         }
-        let joined = |parts: Vec<&str>| sha256_hex(parts.join("\0").as_bytes());
+        for case in self.cases.iter().filter(|case| case.scenario.is_some()).take(1) {
+            // The loop writes the prompts of scenarios.
+            let sections = self.configurations.iter().map(|configuration| configuration.sections);
+            prompts.extend(sections.flat_map(|sections| crate::rounds::prompts(sections, &case.tools)));
+        }
+        let joined = |parts: BTreeSet<String>| sha256_hex(parts.into_iter().collect::<Vec<_>>().join("\0").as_bytes());
         Digests {
             suite: self.suite_digest.clone(),
             cases: crate::cases::digest(&self.cases),
-            tools: joined(tools.iter().map(String::as_str).collect()),
-            prompts: joined(prompts.into_iter().collect()),
+            tools: joined(tools),
+            prompts: joined(prompts),
         }
     }
 }

@@ -76,13 +76,14 @@ impl AgentFolder {
     /// What tools must not reach when they may write to `files`: the whole folder, or, when `files`
     /// lies in it, everything else in it, existing or not yet.
     pub(super) fn protected(&self, files: &Path) -> Vec<PathBuf> {
-        let lies_within = [files.to_owned(), resolved(files)].iter().any(|files| {
-            files != &self.0 && (files.starts_with(&self.0) || files.starts_with(resolved(&self.0)))
-        });
+        let lies_within = [files.to_owned(), resolved(files)]
+            .iter()
+            .any(|files| files != &self.0 && (files.starts_with(&self.0) || files.starts_with(resolved(&self.0))));
         if !lies_within {
             return vec![self.0.clone()];
         }
-        let mut paths = vec![self.trace(), self.intentions(), self.journal_key(), self.memory(), self.history(), self.probes()];
+        let mut paths =
+            vec![self.trace(), self.intentions(), self.journal_key(), self.memory(), self.history(), self.probes()];
         for database in [self.database(), self.documents_index()] {
             paths.extend(["", "-wal", "-shm", "-journal"].map(|ending| with_ending(&database, ending)));
         }

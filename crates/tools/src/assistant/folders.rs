@@ -23,9 +23,11 @@ pub(super) fn named(folders: Vec<&PathBuf>) -> Vec<(String, PathBuf)> {
     let mut names: Vec<(String, PathBuf)> = Vec::new();
     for folder in folders {
         let last = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let plain = |character: char| if character.is_alphanumeric() || "-_".contains(character) { character } else { '_' };
+        let plain =
+            |character: char| if character.is_alphanumeric() || "-_".contains(character) { character } else { '_' };
         let base: String = last.chars().map(plain).collect();
-        let base = if base.trim_matches('_').is_empty() { "folder".to_owned() } else { base.trim_matches('_').to_owned() };
+        let base =
+            if base.trim_matches('_').is_empty() { "folder".to_owned() } else { base.trim_matches('_').to_owned() };
         let is_taken = |name: &str| names.iter().any(|(taken, _)| taken.to_lowercase() == name.to_lowercase());
         let mut name = base.clone();
         let mut number = 2;

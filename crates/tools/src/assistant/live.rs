@@ -195,7 +195,10 @@ impl LiveStore {
         let providers = providers(&options, &database, &budget, &model, &mut notes);
         let (search, search_needs_network) = search(&options, &files, budget)?;
         let escalation = escalation(&options, &providers, &mut notes);
-        let cleanup = CleanupOptions { protected, ..CleanupOptions::new(named(usable("files.cleanup", &options.cleanup, &mut notes))) };
+        let cleanup = CleanupOptions {
+            protected,
+            ..CleanupOptions::new(named(usable("files.cleanup", &options.cleanup, &mut notes)))
+        };
         let tools = Arc::new(
             LiveTools {
                 providers: Some(providers),
@@ -218,7 +221,8 @@ impl LiveStore {
             Arc::clone(&tools) as _
         };
         let clock = Arc::new(SystemClock);
-        let mut agent = Agent::new(model, offered, Arc::clone(&recorder) as Arc<dyn Recorder>, clock, options.agent.clone());
+        let mut agent =
+            Agent::new(model, offered, Arc::clone(&recorder) as Arc<dyn Recorder>, clock, options.agent.clone());
         if let Some(escalation) = escalation {
             agent = agent.with_escalation(Arc::new(escalation));
         }
@@ -234,7 +238,10 @@ fn recovery_notes(recovery: &JournalsRecovery) -> Vec<String> {
         .lost
         .iter()
         .map(|(journal, head)| {
-            format!("the journal {journal} lost its end: line {} was there; `tenpass journal verify` shows it", head.seq)
+            format!(
+                "the journal {journal} lost its end: line {} was there; `tenpass journal verify` shows it",
+                head.seq
+            )
         })
         .collect();
     for (name, recovery) in [("orchestrator-trace", &recovery.trace), ("intentions", &recovery.intentions)] {
@@ -283,7 +290,8 @@ fn providers(
     notes: &mut Vec<String>,
 ) -> Providers {
     let store = Arc::new(DatabaseStore::new(Arc::clone(database)));
-    let mut providers = Providers::new(budget.clone(), store).with_local(Arc::clone(model), options.agent.options.clone());
+    let mut providers =
+        Providers::new(budget.clone(), store).with_local(Arc::clone(model), options.agent.options.clone());
     for choice in &options.providers {
         let settings = ProviderSettings {
             model: choice.model.clone(),

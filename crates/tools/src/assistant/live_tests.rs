@@ -65,7 +65,8 @@ fn k18_k19_k40_k97_every_live_tool_is_described_noted_and_has_a_tier() {
 async fn a_turn_writes_a_file_after_a_yes_and_leaves_its_records() {
     let place = tempfile::tempdir().unwrap();
     let call = json!({ "filename": "notes.md", "content": "Tea.", "reason": "asked" });
-    let live = live(options(place.path()), saying(vec![Said::call("write_file", call), Said::text("It is saved.")])).unwrap();
+    let live =
+        live(options(place.path()), saying(vec![Said::call("write_file", call), Said::text("It is saved.")])).unwrap();
     let mut session = SessionState::new("thread");
     let person = ScriptedPerson::approving();
     let stop = CancellationToken::new();
@@ -73,10 +74,8 @@ async fn a_turn_writes_a_file_after_a_yes_and_leaves_its_records() {
     assert_eq!((report.end, report.text.as_str()), (TurnEnd::Natural, "It is saved."));
     let folder = AgentFolder::new(place.path().join("agent"));
     assert_eq!(std::fs::read_to_string(folder.files().join("notes.md")).unwrap(), "Tea.");
-    let records: Vec<TraceRecord> = tenpass_trace::journal::records(&folder.trace())
-        .unwrap()
-        .map(|entry| entry.unwrap().record)
-        .collect();
+    let records: Vec<TraceRecord> =
+        tenpass_trace::journal::records(&folder.trace()).unwrap().map(|entry| entry.unwrap().record).collect();
     assert!(records.iter().any(|record| matches!(&record.event, TraceEvent::Final { end: TurnEnd::Natural, .. })));
     assert!(std::fs::read_to_string(folder.intentions()).unwrap().contains("write_file"));
     let key = JournalKey::load(&folder.journal_key()).unwrap();
@@ -89,7 +88,8 @@ async fn the_agents_own_files_are_out_of_reach_whatever_the_files_folder_is() {
     let place = tempfile::tempdir().unwrap();
     for files in [None, Some(place.path().to_owned())] {
         let prefix = if files.is_some() { "agent/" } else { "../" };
-        let call = |name: &str| Said::call("read_file", json!({ "filename": format!("{prefix}{name}"), "reason": "x" }));
+        let call =
+            |name: &str| Said::call("read_file", json!({ "filename": format!("{prefix}{name}"), "reason": "x" }));
         let model = saying(vec![call("journal.key"), call("conversations.sqlite"), Said::text("Nothing.")]);
         let live = live(LiveOptions { files, ..options(place.path()) }, model).unwrap();
         let mut session = SessionState::new("thread");
@@ -136,20 +136,25 @@ fn what_the_journals_lost_is_a_note() {
     let place = tempfile::tempdir().unwrap();
     let first = live(options(place.path()), saying(Vec::new())).unwrap();
     assert_eq!(first.notes, Vec::<String>::new());
-    first.recorder.trace(&TraceRecord {
-        thread: String::new(),
-        turn: String::new(),
-        event: TraceEvent::Cancellation { by: "stop".to_owned() },
-    })
-    .unwrap();
+    first
+        .recorder
+        .trace(&TraceRecord {
+            thread: String::new(),
+            turn: String::new(),
+            event: TraceEvent::Cancellation { by: "stop".to_owned() },
+        })
+        .unwrap();
     let trace = AgentFolder::new(place.path().join("agent")).trace();
     let text = std::fs::read_to_string(&trace).unwrap();
-    first.recorder.journals().trace(&TraceRecord {
-        thread: "t".to_owned(),
-        turn: "u".to_owned(),
-        event: TraceEvent::Request { text: "x".into(), model: "m".into(), profile: "panel".into(), think: None },
-    })
-    .unwrap();
+    first
+        .recorder
+        .journals()
+        .trace(&TraceRecord {
+            thread: "t".to_owned(),
+            turn: "u".to_owned(),
+            event: TraceEvent::Request { text: "x".into(), model: "m".into(), profile: "panel".into(), think: None },
+        })
+        .unwrap();
     drop(first);
     std::fs::write(&trace, format!("{text}{{\"seq\":2,\"at")).unwrap();
     let notes = live(options(place.path()), saying(Vec::new())).unwrap().notes;

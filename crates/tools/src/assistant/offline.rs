@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    fn answered(needs: &NeedsNetwork, name: &str, arguments: Value) -> bool {
+    fn answered(needs: &NeedsNetwork, name: &str, arguments: &Value) -> bool {
         let offline = Offline::new(Arc::new(ScriptedTools::default()), needs.clone());
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         let output = offline.answer(&ToolCall { id: None, name: name.to_owned(), arguments });
@@ -80,11 +80,11 @@ mod tests {
     #[test]
     fn only_what_needs_the_network_is_answered() {
         let needs = NeedsNetwork { search: true, providers: vec!["claude".to_owned()] };
-        assert!(answered(&needs, "web_search", json!({ "query": "x" })));
-        assert!(answered(&needs, "read_url", json!({ "url": "https://example.org" })));
-        assert!(answered(&needs, "delegate_to_provider", json!({ "provider": "claude" })));
-        assert!(!answered(&needs, "delegate_to_provider", json!({ "provider": "local" })));
-        assert!(!answered(&needs, "read_file", json!({ "filename": "a.txt" })));
-        assert!(!answered(&NeedsNetwork::default(), "web_search", json!({ "query": "x" })), "a local folder");
+        assert!(answered(&needs, "web_search", &json!({ "query": "x" })));
+        assert!(answered(&needs, "read_url", &json!({ "url": "https://example.org" })));
+        assert!(answered(&needs, "delegate_to_provider", &json!({ "provider": "claude" })));
+        assert!(!answered(&needs, "delegate_to_provider", &json!({ "provider": "local" })));
+        assert!(!answered(&needs, "read_file", &json!({ "filename": "a.txt" })));
+        assert!(!answered(&NeedsNetwork::default(), "web_search", &json!({ "query": "x" })), "a local folder");
     }
 }

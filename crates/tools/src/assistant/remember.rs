@@ -73,7 +73,8 @@ impl Assistant {
                 written.extend(self.record(thread, turn, Trigger::Request, kept, interaction)?);
             }
         }
-        for failed in report.ledger.iter().filter(|call| memory::is_real_failure(&call.tool, call.outcome)) {
+        let broke = |call: &&LedgerEntry| memory::is_real_failure(&call.tool, call.outcome, &call.result);
+        for failed in report.ledger.iter().filter(broke) {
             let kept = note_failure(file, &failed.tool, &failed.result, report.tainted, &self.clock().now());
             // A second failure of one tool on one day is no news.
             if !matches!(kept, Err(MemoryError::Refused(Refusal::FailureNoted { .. }))) {

@@ -245,5 +245,6 @@ fn short_id(folder: &str, entries: &[Entry], number: u64) -> String {
         let changed = entry.modified.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         hasher.update(format!("\0{}\0{}\0{}", entry.name, entry.bytes, changed.as_nanos()));
     }
-    hasher.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    let [first, second, third, fourth, ..]: [u8; 32] = hasher.finalize().into();
+    format!("{first:02x}{second:02x}{third:02x}{fourth:02x}")
 }

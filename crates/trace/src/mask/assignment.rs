@@ -10,7 +10,9 @@ use regex::Regex;
 
 use super::key::{Class, Key, key_of_name, next_key, open_prefix};
 use super::literal::{self, Element, Literal};
-use super::value::{Kinds, is_expression, is_named_thing, is_path, is_placeholder, is_wordy, looks_like_password, looks_random};
+use super::value::{
+    Kinds, is_code, is_expression, is_named_thing, is_path, is_placeholder, is_wordy, looks_like_password, looks_random,
+};
 
 /// A value that is a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,21 +52,41 @@ enum How {
     Loose,
     /// `--key value`.
     Flag,
+    /// `password value`, alone on a line.
+    Line,
     /// Behind a scheme such as `Bearer`; the flag says that the header's name is there too.
     Credentials(bool),
 }
 
 /// `is`, `est`, in front of a value.
-static VERB: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)^(?:is|est|c['’]est|was|vaut|égale)[ \u{A0}\u{202F}]{1,4}(?:[:=][ \u{A0}\u{202F}]{0,4})?").ok());
+static VERB: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:is|est|c['’]est|was|vaut|égale)[ \u{A0}\u{202F}]{1,4}(?:[:=][ \u{A0}\u{202F}]{0,4})?").ok()
+});
 /// A type between a key and its value: `: &str = `.
 static ANNOTATION: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^[&A-Za-z_][A-Za-z0-9_:<>&'\[\]|?.]{0,40} ?[A-Za-z0-9_<>\[\]]{0,20} ?= {0,4}").ok());
 /// Names of schemes in front of credentials.
 static SCHEME: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)^(?:bearer|basic|token|digest|apikey|api-key|negotiate|key)[ \t:]{1,4}").ok());
+/// Whose password it is, up to the sign in front of the value.
+static QUALIFIER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?i)^(?:(?:du|de|des|pour|for|of|to|on|chez|sur) |d['’])(?:[^\s:=|,;(){}"]{1,30}[ \u{A0}\u{202F}]){0,4}?[^\s:=|,;(){}"]{1,30}[ \u{A0}\u{202F}]?(?::|=|(?:is|est)[ \u{A0}])"#,
+    )
+    .ok()
+});
+static QUALIFIER_SO_FAR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?i)^(?:(?:du|de|des|pour|for|of|to|on|chez|sur) |d['’])(?:[^\s:=|,;(){}"]{1,30}[ \u{A0}\u{202F}]){0,5}$"#,
+    )
+    .ok()
+});
 /// The end of `machine HOST login NAME` in a netrc file.
 static NETRC: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\blogin[ \t]+\S+[ \t]+$").ok());
+
+fn is(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
+    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+}
 
 fn match_end(pattern: &LazyLock<Option<Regex>>, text: &str) -> usize {
     pattern.as_ref().and_then(|pattern| pattern.find(text)).map_or(0, |found| found.end())
@@ -130,7 +152,12 @@ fn behind(text: &str, key: &Key<'_>, before: &str, at_end: bool) -> Step {
     if at >= text.len() {
         return Step::Open(None);
     }
-    let Some((after, mut how)) = operator(text, key, at, at > after_key, before) else { return Step::None };
+    let apart = at > after_key;
+    let Some((after, mut how)) = operator(text, key, at, apart, before).or_else(|| qualified(text, key, at, apart))
+    else {
+        let may_follow = apart && key.class != Class::Scheme && is(&QUALIFIER_SO_FAR, &text[at..]);
+        return if may_follow { Step::Open(None) } else { Step::None };
+    };
     let colon = text[at..after].ends_with([':', '：']);
     let mut at = literal::skip_blanks(text, after);
     // `**Password:** x`
@@ -184,9 +211,21 @@ fn operator(text: &str, key: &Key<'_>, at: usize, apart: bool, before: &str) -> 
     if key.name.starts_with('-') {
         return Some((at, How::Flag));
     }
-    let is_netrc = |before: &str| NETRC.as_ref().is_some_and(|netrc| netrc.is_match(before));
+    if key.class != Class::Password {
+        return None;
+    }
     let line = format!("{before}{}", &text[..key.start]);
-    (key.class == Class::Password && is_netrc(&line)).then_some((at, How::Tight))
+    if is(&NETRC, &line) {
+        return Some((at, How::Tight));
+    }
+    let starts_line = line.rsplit('\n').next().is_some_and(|line| line.trim().is_empty());
+    starts_line.then_some((at, How::Line))
+}
+
+/// `mot de passe de la box : …`: what the key is of stands between it and the colon.
+fn qualified(text: &str, key: &Key<'_>, at: usize, apart: bool) -> Option<(usize, How)> {
+    let end = match_end(&QUALIFIER, &text[at..]);
+    (apart && key.class != Class::Scheme && end > 0).then_some((at + end, How::Spaced))
 }
 
 /// The value from `at`.
@@ -228,7 +267,7 @@ fn value(text: &str, key: &Key<'_>, mut at: usize, mut how: How, at_end: bool) -
     let in_address = text[..key.start].ends_with(['?', '&']);
     match literal::bare(text, at, in_address, at_end) {
         // What follows on the line decides about a plain word.
-        Some(literal) if how == How::Spaced && !at_end && literal.undecided => Step::Open(None),
+        Some(literal) if matches!(how, How::Spaced | How::Line) && !at_end && literal.undecided => Step::Open(None),
         Some(literal) => Step::Value(how, literal),
         None => Step::Open(None),
     }
@@ -247,12 +286,15 @@ fn rule_of(key: &Key<'_>, how: How, value: &str, follow: Option<char>, ends_line
     }
     let quoted = how == How::Quoted;
     let shouted = !key.weak && key.name.chars().all(|c| !c.is_lowercase());
-    if !quoted && !(shouted && how == How::Tight) && is_expression(value) {
+    let is_constant = shouted && how == How::Tight;
+    if !quoted && (is_code(value) || (!is_constant && is_expression(value))) {
         return None;
     }
     let secret = match (key.class, how) {
         (Class::Scheme, _) | (_, How::Credentials(false)) => is_credential(value, &lower),
-        (_, How::Credentials(true)) => is_credential(value, "basic") || is_credential(value, "bearer") || looks_random(value),
+        (_, How::Credentials(true)) => {
+            is_credential(value, "basic") || is_credential(value, "bearer") || looks_random(value)
+        }
         (Class::Authorization, _) => looks_random(value),
         (Class::Password, _) => is_password(how, value, follow, ends_line),
         _ => is_key(shouted, key.weak, how, value),
@@ -271,11 +313,13 @@ fn is_password(how: How, value: &str, follow: Option<char>, ends_line: bool) -> 
             kinds.length >= 3 && !(is_name && matches!(follow, Some(')' | ',' | '(' | '[' | ';')))
         }
         How::Spaced => {
-            let is_word = kinds.length >= 4 && !value.contains(['_', '.', '-', '(']) && !matches!(follow, Some(';' | ',' | ')'));
+            let is_word =
+                kinds.length >= 4 && !value.contains(['_', '.', '-', '(']) && !matches!(follow, Some(';' | ',' | ')'));
             looks_like_password(value) || (ends_line && is_word)
         }
         How::Flag => !value.starts_with('-') && kinds.length >= 4 && kinds.upper < kinds.length,
         How::Loose => looks_like_password(value) && kinds.length >= 6 && kinds.digits + kinds.signs < kinds.length,
+        How::Line => ends_line && is_password(How::Loose, value, follow, ends_line),
         How::Credentials(_) => false,
     }
 }
@@ -287,7 +331,7 @@ fn is_key(shouted: bool, weak: bool, how: How, value: &str) -> bool {
     let kinds = Kinds::of(value);
     let mixed = kinds.digits > 0 && kinds.lower + kinds.upper > 0 && !is_wordy(value) && !value.contains(' ');
     match how {
-        How::Loose | How::Flag => looks_random(value) && kinds.length >= 12,
+        How::Loose | How::Flag | How::Line => looks_random(value) && kinds.length >= 12,
         How::Tight if shouted => looks_random(value) || (kinds.length >= 8 && kinds.digits < kinds.length),
         How::Quoted if !weak => looks_random(value) || (kinds.length >= 6 && mixed),
         _ => looks_random(value),
@@ -310,8 +354,20 @@ fn is_credential(value: &str, scheme: &str) -> bool {
 
 fn rule_name(class: Class, name: &str) -> &'static str {
     const PROVIDERS: [&str; 14] = [
-        "mistral", "cohere", "together", "deepinfra", "nvidia", "cerebras", "sambanova", "serper", "serpapi", "exa_", "brave",
-        "searx", "ollama", "deepgram",
+        "mistral",
+        "cohere",
+        "together",
+        "deepinfra",
+        "nvidia",
+        "cerebras",
+        "sambanova",
+        "serper",
+        "serpapi",
+        "exa_",
+        "brave",
+        "searx",
+        "ollama",
+        "deepgram",
     ];
     let has = |part: &str| name.contains(part);
     match class {
@@ -407,7 +463,9 @@ mod tests {
 
     #[test]
     fn what_is_undecided_is_awaited() {
-        for text in ["password ", "password: ", "password: tulip ", "mot de ", "password=\"two ", "Bearer ", "x=1 token=a,b"] {
+        for text in
+            ["password ", "password: ", "password: tulip ", "mot de ", "password=\"two ", "Bearer ", "x=1 token=a,b"]
+        {
             assert!(read(text, "", false).open.is_some(), "{text}");
         }
         for text in ["password: tulip and ", "the token fell ", "password=\"two\" ", "no key here "] {

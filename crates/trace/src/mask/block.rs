@@ -69,7 +69,7 @@ impl Block {
             Part::End(seen) => {
                 let closed = seen.ends_with("----") && seen.contains("END") && c != '-';
                 if closed || c == '\n' || seen.len() > 120 {
-                    return self.over(c.to_string());
+                    return self.over(c.encode_utf8(&mut [0; 4]));
                 }
                 seen.push(c);
                 Step::Inside
@@ -83,7 +83,7 @@ impl Block {
         if matches!(self.part, Part::Body) {
             return match self.close_word() {
                 Step::Certain => Step::Over { header: None, text: String::new(), certain: true },
-                Step::Inside => self.over(String::new()),
+                Step::Inside => self.over(""),
                 over @ Step::Over { .. } => over,
             };
         }
@@ -108,12 +108,14 @@ impl Block {
                 self.blanks.clear();
             }
             if self.blanks.len() > MAX_BLANKS || self.swallowed > MAX_BODY {
-                return self.over(String::new());
+                return self.over("");
             }
             return step;
         }
         let of_body = c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
-        let of_field = || FIELDS.iter().any(|field| field.strip_prefix(self.word.as_str()).is_some_and(|rest| rest.starts_with(c)));
+        let of_field = || {
+            FIELDS.iter().any(|field| field.strip_prefix(self.word.as_str()).is_some_and(|rest| rest.starts_with(c)))
+        };
         let of_dashes = c == '-' && self.word.bytes().all(|byte| byte == b'-');
         if !(of_body || of_dashes || of_field()) {
             return self.after_word(c);
@@ -142,7 +144,7 @@ impl Block {
                 self.word.push(c);
                 step
             }
-            step => match self.over(c.to_string()) {
+            step => match self.over(c.encode_utf8(&mut [0; 4])) {
                 Step::Over { header, text, .. } => Step::Over { header, text, certain: step == Step::Certain },
                 other => other,
             },
@@ -167,7 +169,7 @@ impl Block {
             self.part = Part::End(word);
             return Step::Inside;
         }
-        self.over(word)
+        self.over(&word)
     }
 
     fn certain(&mut self) -> Step {
@@ -175,9 +177,9 @@ impl Block {
         if self.header.take().is_some() { Step::Certain } else { Step::Inside }
     }
 
-    fn over(&mut self, rest: String) -> Step {
+    fn over(&mut self, rest: &str) -> Step {
         let mut text = std::mem::take(&mut self.blanks);
-        text.push_str(&rest);
+        text.push_str(rest);
         Step::Over { header: self.header.take(), text, certain: false }
     }
 }

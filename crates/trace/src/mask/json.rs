@@ -63,7 +63,12 @@ fn mask_text(text: &mut String, key: Option<&str>, found: &mut Vec<&'static str>
     };
 }
 
-fn mask_map(map: Map<String, Value>, key: Option<&str>, depth: usize, found: &mut Vec<&'static str>) -> Map<String, Value> {
+fn mask_map(
+    map: Map<String, Value>,
+    key: Option<&str>,
+    depth: usize,
+    found: &mut Vec<&'static str>,
+) -> Map<String, Value> {
     let named = ["name", "key"].iter().find_map(|name| map.get(*name)?.as_str()).map(str::to_owned);
     let mut masked = Map::with_capacity(map.len());
     for (name, mut value) in map {
@@ -75,17 +80,20 @@ fn mask_map(map: Map<String, Value>, key: Option<&str>, depth: usize, found: &mu
         walk(&mut value, context, depth + 1, found);
         let clean = super::mask(&name);
         add(found, &clean.found);
-        masked.insert(unused(&masked, clean.text), value);
+        masked.insert(unused(&masked, &clean.text), value);
     }
     masked
 }
 
 /// Two keys that were different stay so.
-fn unused(map: &Map<String, Value>, name: String) -> String {
-    if !map.contains_key(&name) {
-        return name;
+fn unused(map: &Map<String, Value>, name: &str) -> String {
+    let mut free = name.to_owned();
+    let mut number = 1;
+    while map.contains_key(&free) {
+        number += 1;
+        free = format!("{name} {number}");
     }
-    (2..).map(|number| format!("{name} {number}")).find(|name| !map.contains_key(name)).unwrap_or(name)
+    free
 }
 
 #[cfg(test)]
@@ -131,7 +139,7 @@ mod tests {
     #[test]
     fn forms_win_over_keys_and_keys_are_masked_too() {
         let token = format!("gh{}_{}", 'p', "aB3".repeat(12));
-        let (value, found) = masked(json!({"token": token.clone(), token.clone(): 1, "note": format!("see {token}.")}));
+        let (value, found) = masked(json!({"token": token, token.clone(): 1, "note": format!("see {token}.")}));
         assert_eq!(
             value,
             json!({"token": "[secret:github-token]", "[secret:github-token]": 1, "note": "see [secret:github-token]."})

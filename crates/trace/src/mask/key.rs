@@ -104,8 +104,8 @@ fn key_at(text: &str, range: Range<usize>, group: usize) -> Option<Key<'_>> {
     let previous = before.chars().next_back();
     let joined = previous.is_some_and(char::is_alphanumeric) && !before.ends_with("\\n") && !before.ends_with("\\t");
     let hump = previous.is_some_and(char::is_lowercase) && matched.starts_with(char::is_uppercase);
-    // `article`, `compass`, `oauth`: short words count only by themselves.
-    let short = matches!(group, 2 | 7 | 8) || matched.to_lowercase().starts_with("cl");
+    // `article`, `compass`, `oauth`: short words, and several, count only by themselves.
+    let short = matches!(group, 2 | 7 | 8) || matched.contains(' ') || matched.to_lowercase().starts_with("cl");
     if joined && !hump && short {
         return None;
     }
@@ -170,8 +170,21 @@ mod tests {
     #[test]
     fn other_words_are_no_keys() {
         for text in [
-            "password_policy: x", "token_type: x", "tokenizer", "article", "véhicule", "compass", "oauth", "keyboard",
-            "token-count", "[secret:password]", "[secret:api-key]", "clémentine", "passenger", "secretary", "basics",
+            "password_policy: x",
+            "token_type: x",
+            "tokenizer",
+            "article",
+            "véhicule",
+            "compass",
+            "oauth",
+            "keyboard",
+            "token-count",
+            "[secret:password]",
+            "[secret:api-key]",
+            "clémentine",
+            "passenger",
+            "secretary",
+            "basics",
         ] {
             assert!(next_key(text, 0).is_none(), "{text}: {:?}", next_key(text, 0));
         }
@@ -180,7 +193,7 @@ mod tests {
     #[test]
     fn a_key_of_several_words_is_awaited() {
         for text in ["mon mot ", "mot de ", "clé ", "the API ", "clé d'", "access "] {
-            assert_eq!(open_prefix(&format!("{} ", text.trim_end())).is_some(), true, "{text}");
+            assert!(open_prefix(&format!("{} ", text.trim_end())).is_some(), "{text}");
         }
         assert!(open_prefix("motte ").is_none() && open_prefix("mot").is_none());
     }

@@ -49,8 +49,10 @@ const QUOTES: &[(&str, &str)] = &[
 
 /// What may stand in front of a quote: `b"`, `String::from("`, `Some("`.
 static PREFIX: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"^([bruf@]{1,2}|(?:[A-Za-z_][A-Za-z0-9_]{0,30}::){0,3}(?:from|new|Some|String|str|SecretString)\()\\?["'`]"#)
-        .ok()
+    Regex::new(
+        r#"^([bruf@]{1,2}|(?:[A-Za-z_][A-Za-z0-9_]{0,30}::){0,3}(?:from|new|Some|String|str|SecretString)\()\\?["'`]"#,
+    )
+    .ok()
 });
 
 pub(super) fn is_blank(c: char) -> bool {
@@ -62,9 +64,16 @@ pub(super) fn is_border(c: char) -> bool {
     c.is_whitespace() || matches!(c, ',' | ';' | '{' | '}' | '(' | ')')
 }
 
-/// The position behind the last border before `at`.
+/// The last place at or before `at` where a segment may end: behind a border, or in front of a
+/// bracket that opens something.
 pub(super) fn border_before(text: &str, at: usize) -> usize {
-    text[..at].char_indices().rfind(|(_, c)| is_border(*c)).map_or(0, |(at, c)| at + c.len_utf8())
+    let last = text[..at].char_indices().rfind(|(_, c)| is_border(*c) || is_opener(*c));
+    last.map_or(0, |(at, c)| if is_opener(c) { at } else { at + c.len_utf8() })
+}
+
+/// A character in front of which a segment may end.
+pub(super) fn is_opener(c: char) -> bool {
+    matches!(c, '[' | '<')
 }
 
 /// The position behind at most eight blanks.
@@ -169,7 +178,9 @@ pub(super) fn bare(text: &str, start: usize, in_address: bool, at_end: bool) -> 
 /// signs of that kind, and the next key.
 fn ends_here(rest: &str, at_end: bool) -> Option<bool> {
     let Some(next) = rest.chars().next() else { return at_end.then_some(true) };
-    if next.is_whitespace() || matches!(next, '"' | '\'' | '`' | ',' | ';' | ')' | ']' | '}' | '|' | '\\' | '<' | '.' | ':') {
+    if next.is_whitespace()
+        || matches!(next, '"' | '\'' | '`' | ',' | ';' | ')' | ']' | '}' | '|' | '\\' | '<' | '.' | ':')
+    {
         return Some(true);
     }
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');

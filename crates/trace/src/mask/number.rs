@@ -13,7 +13,8 @@ static CARD: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let group = "[0-9]{4}";
     let sixteen = format!("{group} {group} {group} [0-9]{{1,4}}|{group}-{group}-{group}-[0-9]{{1,4}}");
     let fifteen = "3[47][0-9]{2} [0-9]{6} [0-9]{5}|3[47][0-9]{2}-[0-9]{6}-[0-9]{5}";
-    Regex::new(&format!(r"(?:^|\\[nrt]|[^A-Za-z0-9.,/_-])({sixteen}|{fifteen}|[0-9]{{13,19}})(?:$|[^A-Za-z0-9_/-])")).ok()
+    Regex::new(&format!(r"(?:^|\\[nrt]|[^A-Za-z0-9.,/_-])({sixteen}|{fifteen}|[0-9]{{13,19}})(?:$|[^A-Za-z0-9_/-])"))
+        .ok()
 });
 
 /// Where card numbers stand in `text`.
@@ -84,7 +85,7 @@ pub(super) fn has_check_digit(digits: &str) -> bool {
             if doubled > 9 { doubled - 9 } else { doubled }
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 #[cfg(test)]
@@ -96,7 +97,9 @@ mod tests {
         for number in ["4111 1111 1111 1111", "5555-5555-5555-4444", "378282246310005", "3782 822463 10005"] {
             assert_eq!(cards(&format!("pay {number} now")).len(), 1, "{number}");
         }
-        for number in ["4111 1111 1111 1112", "1234 5678 9012 3456", "0000000000000000", "06 12 34 56 78", "4111.1111.1111.1111"] {
+        for number in
+            ["4111 1111 1111 1112", "1234 5678 9012 3456", "0000000000000000", "06 12 34 56 78", "4111.1111.1111.1111"]
+        {
             assert!(cards(number).is_empty(), "{number}");
         }
     }

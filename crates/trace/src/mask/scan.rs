@@ -112,7 +112,7 @@ pub(super) fn open(text: &str, context: Context<'_>) -> Option<Open> {
     }
     let assigned = assignment::read(text, context.before, false).open;
     let address = text.contains("://").then(|| start_of(&ADDRESS)).flatten();
-    let header = text.contains("---").then(|| start_of(&HEADER)).flatten().map(|open| Open { from: 0, ..open });
+    let header = text.contains("---").then(|| start_of(&HEADER)).flatten();
     let flag = start_of(&FLAG).filter(|open| open.from > 0 || context.last.is_none_or(char::is_whitespace));
     let digits = number::open(text).map(|from| Open { from, until: None });
     [assigned, address, header, flag, digits].into_iter().flatten().min_by_key(|open| open.from)
@@ -152,8 +152,11 @@ pub(super) fn hits(text: &str, context: Context<'_>) -> Vec<Hit> {
     all
 }
 
-/// The text with `hits` replaced, and for each of them where it stands there and in `text`.
-fn as_seen(text: &str, hits: &[Hit]) -> (String, Vec<(Range<usize>, Range<usize>)>) {
+/// Where a replacement stands in the text as it is seen, and what it replaces in the text as it was.
+type Moved = (Range<usize>, Range<usize>);
+
+/// The text with `hits` replaced.
+fn as_seen(text: &str, hits: &[Hit]) -> (String, Vec<Moved>) {
     let mut seen = String::with_capacity(text.len());
     let mut offsets = Vec::with_capacity(hits.len());
     let mut at = 0;
@@ -169,11 +172,17 @@ fn as_seen(text: &str, hits: &[Hit]) -> (String, Vec<(Range<usize>, Range<usize>
 }
 
 /// Where in the text a position of the seen one is: inside a replacement, the secret's start or end.
-fn original(offsets: &[(Range<usize>, Range<usize>)], at: usize, end: bool) -> usize {
+fn original(offsets: &[Moved], at: usize, end: bool) -> usize {
     let before = offsets.iter().take_while(|(seen, _)| seen.start < at || (!end && seen.start <= at)).last();
     match before {
         None => at,
-        Some((seen, secret)) if at < seen.end || (end && at == seen.end) => if end { secret.end } else { secret.start },
+        Some((seen, secret)) if at < seen.end || (end && at == seen.end) => {
+            if end {
+                secret.end
+            } else {
+                secret.start
+            }
+        }
         Some((seen, secret)) => secret.end + (at - seen.end),
     }
 }
@@ -221,13 +230,17 @@ fn by_form(text: &str, gap: Range<usize>, last: Option<char>, hits: &mut Vec<Hit
         None => Cow::Borrowed(&text[gap.clone()]),
     };
     let shift = part.len() - gap.len();
-    let place = |range: Range<usize>| (range.start >= shift).then(|| gap.start + range.start - shift..gap.start + range.end - shift);
+    let place = |range: Range<usize>| {
+        (range.start >= shift).then(|| gap.start + range.start - shift..gap.start + range.end - shift)
+    };
     for index in heads.matches(&part) {
         let pattern = &PATTERNS.patterns[index];
         let Some(regex) = pattern.get() else { continue };
         for found in regex.captures_iter(&part) {
             let Some(secret) = found.get(1).or_else(|| found.get(0)) else { continue };
-            let Some(range) = place(secret.range()).filter(|_| is_accepted(pattern.name, secret.as_str())) else { continue };
+            let Some(range) = place(secret.range()).filter(|_| is_accepted(pattern.name, secret.as_str())) else {
+                continue;
+            };
             let end = range.end + run_length(&part[secret.end()..]);
             let goes_on = (end == text.len()).then_some("");
             hits.push(Hit { range: range.start..end, rule: pattern.name, goes_on, rank: 10 + index });
@@ -251,7 +264,10 @@ fn is_accepted(rule: &str, secret: &str) -> bool {
         }
         "basic-auth" => {
             let kinds = Kinds::of(secret);
-            !is_placeholder(secret) && !secret.starts_with("//") && kinds.digits < kinds.length && (kinds.digits > 0 || kinds.signs > 0 || kinds.upper > 0)
+            !is_placeholder(secret)
+                && !secret.starts_with("//")
+                && kinds.digits < kinds.length
+                && (kinds.digits > 0 || kinds.signs > 0 || kinds.upper > 0)
         }
         "voyage-key" | "vault-token" | "discord-token" => !is_wordy(secret),
         "slack-token" => secret.bytes().any(|byte| byte.is_ascii_digit()),
@@ -336,7 +352,9 @@ fn merge(text: &str, mut hits: Vec<Hit>) -> Vec<Hit> {
             }
         }
     }
-    hits.retain(|hit| super::replacement_end(&text[hit.range.start..]) != Some(hit.range.len()) && !hit.range.is_empty());
+    hits.retain(|hit| {
+        super::replacement_end(&text[hit.range.start..]) != Some(hit.range.len()) && !hit.range.is_empty()
+    });
     hits.sort_by_key(|hit| (hit.range.start, hit.range.end));
     let mut merged: Vec<Hit> = Vec::with_capacity(hits.len());
     for hit in hits {
@@ -366,6 +384,8 @@ mod tests {
         for pattern in &PATTERNS.patterns {
             assert!(pattern.get().is_some(), "{}: {}", pattern.name, pattern.source);
         }
-        assert!([&*NEAR, &*PUBLIC, &*RUN, &*QUICK, &*ADDRESS, &*HEADER, &*FLAG].iter().all(|pattern| pattern.is_some()));
+        assert!(
+            [&*NEAR, &*PUBLIC, &*RUN, &*QUICK, &*ADDRESS, &*HEADER, &*FLAG].iter().all(|pattern| pattern.is_some())
+        );
     }
 }

@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::block::{self, Block};
-use super::literal::{MAX_QUOTED, border_before, is_border};
+use super::literal::{MAX_QUOTED, border_before, is_border, is_opener};
+use super::number;
 use super::rule::Rule;
 use super::scan;
 
@@ -39,7 +40,11 @@ enum State {
     Text,
     Block(Block),
     /// Behind a secret that goes on: up to this text, or as long as it is one run.
-    Tail { until: &'static str, seen: String, left: usize },
+    Tail {
+        until: &'static str,
+        seen: String,
+        left: usize,
+    },
 }
 
 /// [`super::mask`] for text that arrives in pieces.
@@ -161,7 +166,7 @@ impl Masker {
 
     fn text(&mut self, c: char, out: &mut String) {
         // Brackets that open begin a segment, so that a replacement is one by itself.
-        if matches!(c, '[' | '<') && self.awaited.is_none() {
+        if is_opener(c) && self.awaited.is_none() {
             self.decide(out);
         }
         self.buffer.push(c);
@@ -194,7 +199,11 @@ impl Masker {
         match scan::open(&self.buffer, self.context(false)) {
             None => self.flush(self.buffer.len(), false, out),
             Some(open) => {
-                let cut = border_before(&self.buffer, open.from);
+                let mut cut = border_before(&self.buffer, open.from);
+                // The groups of a number stay together.
+                if let Some(start) = number::open(&self.buffer[..cut]) {
+                    cut = border_before(&self.buffer, start);
+                }
                 let hits = scan::hits(&self.buffer, self.context(false));
                 // A value stays with what told of it.
                 let cut = if hits.last().is_some_and(|hit| hit.range.end > cut) { 0 } else { cut };

@@ -5,36 +5,43 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// What stands where a secret would, and is none.
-const PLACEHOLDERS: &[&str] = &[
-    "string", "str", "text", "null", "nil", "none", "true", "false", "undefined", "required", "optional", "value", "any",
-    "bool", "boolean", "int", "integer", "number", "object", "array", "bytes", "char", "varchar", "type", "option",
-    "secret", "password", "passwd", "pwd", "pass", "token", "key", "bearer", "basic", "digest", "oauth", "oauth2", "jwt",
-    "auth", "apikey", "api_key", "credentials", "user", "username", "login", "env", "hidden", "invalid", "missing",
-    "empty", "unset", "default", "changed", "incorrect", "wrong", "expired", "valid", "ok", "error", "failed", "yes", "no",
-    "test", "foo", "bar", "todo", "tbd", "n/a", "na", "mot", "passe", "mdp", "motdepasse", "oui", "non", "requis", "requise",
-    "obligatoire", "facultatif", "vide", "masqué", "chaîne", "texte", "invalide", "manquant", "jeton", "clé", "incorrecte",
-    "oublié", "expiré", "the", "a", "an", "is", "your", "my", "must", "should", "will", "can", "and", "or", "for", "of",
-    "to", "in", "on", "if", "le", "la", "les", "un", "une", "des", "du", "de", "votre", "ton", "mon", "et", "ou", "pour",
-    "dans", "est", "doit", "public", "private", "static", "const", "let", "var", "new", "self", "this", "func", "function",
-    "return", "async", "await", "import", "from", "same", "redacted", "censored", "removed", "placeholder",
-];
+const PLACEHOLDERS: &str = "\
+    string str text null nil none true false undefined required optional value any bool boolean int integer number \
+    object array bytes char varchar type option secret password passwd pwd pass token key bearer basic digest oauth \
+    oauth2 jwt auth apikey api_key credentials user username login env hidden invalid missing empty unset default \
+    changed incorrect wrong expired valid ok error failed yes no test foo bar todo tbd n/a na mot passe mdp \
+    motdepasse oui non requis requise obligatoire facultatif vide masqué chaîne texte invalide manquant jeton clé \
+    incorrecte oublié expiré the a an is your my must should will can and or for of to in on if le la les un une des \
+    du de votre ton mon et ou pour dans est doit public private static const let var new self this func function \
+    return async await import from same redacted censored removed placeholder";
 
-/// Whole texts that are no secret: references, expressions, names of algorithms, lengths.
+/// Whole texts that are no secret wherever they stand: references, templates, names of algorithms.
 static REFERENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r#"(?x)^(?:
-        \[secret:.*
-        | [<>{}%…].*                                  # <password>, {{ password }}, %PASSWORD%
-        | \$[\w{(].* | @[\w.{]+$ | \#\{.*             # shell, templates
-        | \*+\S* | \.{2,}.* | [•●∙·_=\-]+ | x{3,}\S* | X{3,}\S*
-        | (?i:your|my|votre|mon|insert|replace|enter|put|add)[-_\ ].*
-        | (?i:sha|md|aes|des|rsa|hmac|ecdsa|argon|bcrypt|scrypt|pbkdf|utf|base|oauth|tls|ssl|saml|ldap)[-_]?\d*\w{0,4}[.,;]?
+        r"(?x)^(?:
+        \[secret:.* | …+
+        | <[^<>]*>? | \{\{.* | \{[\w.\ ]*\}? | %\w*%? | %\(\w+\)s                    # <password>, {{ password }}, %PASSWORD%
+        | \$[A-Z_][A-Z0-9_]* | \$[a-z_]+ | \$\{.* | \$\(.* | @[\w.{]+$ | \#\{.*     # shell, templates
+        | \*{3,}\S* | \.{2,}.* | [•●∙·_=\-]+ | x{3,}\S* | X{3,}\S*
+        | (?i:your|votre|insert|replace|enter)[-_\ ]\D*
+        | (?i:my|mon|ma)[-_](?i:password|passwd|token|secret|api|key|mot|mdp)\D*
+        | (?i:sha|md|aes|rsa|hmac|ecdsa|argon|bcrypt|scrypt|pbkdf|utf|base|oauth|tls|saml|ldap)
+          [-_]?(?:1|2|2id?|3|5|8|16|32|64|128|192|224|256|384|512|1024|2048|4096)?[.,;]?
+        )$",
+    )
+    .ok()
+});
+/// Whole texts without quotes that are code, types, or lengths.
+static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)^(?:
+        [<>{}%…].* | \$[\w{(].*
         | (?i:process\.env|os\.environ|env|self|this|config|settings|args|opts|options|params|req|request|ctx|secrets|vars|data|input)[.\[(].*
         | [A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_<>]*)+.*
-        | [a-zA-Z_]\w*\(.*                            # a call
+        | [a-zA-Z_]\w*\(.*
         | &(?:'\w+\ )?(?:mut\ )?[A-Za-z]\w* | (?:Option|Vec|Box|Arc|String|Secret|List|Dict|Array|Map|Promise)(?:<.*|\b[A-Za-z]*)
         | \d{1,2}[-–+]\d{1,3}\S* | \d{1,3}\+?
-        )$"#,
+        )$",
     )
     .ok()
 });
@@ -88,7 +95,8 @@ impl Kinds {
                 c if c.is_numeric() => kinds.digits += 1,
                 c if c.is_uppercase() => kinds.upper += 1,
                 c if c.is_alphabetic() => kinds.lower += 1,
-                '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '+' | '=' | '?' | '~' | '€' | '£' | '§' | '|' | '\\' => {
+                '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '+' | '=' | '?' | '~' | '€' | '£' | '§' | '|'
+                | '\\' => {
                     kinds.signs += 1;
                 }
                 _ => {}
@@ -109,7 +117,7 @@ pub(super) fn is_placeholder(text: &str) -> bool {
     let lower = bare.to_lowercase();
     let first = text.chars().next();
     bare.is_empty()
-        || PLACEHOLDERS.contains(&lower.as_str())
+        || PLACEHOLDERS.split(' ').any(|word| word == lower)
         || text.contains("...")
         || text.contains('…')
         || text.contains("${")
@@ -117,6 +125,11 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || (text.len() > 2 && text.chars().all(|c| Some(c) == first))
         || is(&REFERENCE, text)
         || is_label(&lower)
+}
+
+/// A call, a type, a length: only where no quotes are around it.
+pub(super) fn is_code(text: &str) -> bool {
+    is(&CODE, text)
 }
 
 /// `Enter your password`, `Mot de passe oublié`: several words, one of which names the thing.
@@ -130,7 +143,8 @@ fn is_label(lower: &str) -> bool {
 pub(super) fn is_path(text: &str) -> bool {
     let drive = text.as_bytes().get(1..3) == Some(b":\\");
     let scheme = text.split_once("://").map(|(scheme, _)| scheme);
-    let address = scheme.is_some_and(|scheme| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    let address =
+        scheme.is_some_and(|scheme| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     drive || address || ["/", "./", "../", "~/"].iter().any(|start| text.starts_with(start))
 }
 
@@ -159,7 +173,11 @@ pub(super) fn looks_like_password(text: &str) -> bool {
 /// A random-looking key or token of 8 characters or more: not words, numbers, paths or versions.
 pub(super) fn looks_random(text: &str) -> bool {
     let kinds = Kinds::of(text);
-    if kinds.length < 8 || !text.bytes().all(|byte| byte.is_ascii_graphic()) || is_named_thing(text) || kinds.digits == kinds.length {
+    if kinds.length < 8
+        || !text.bytes().all(|byte| byte.is_ascii_graphic())
+        || is_named_thing(text)
+        || kinds.digits == kinds.length
+    {
         return false;
     }
     let hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -181,7 +199,10 @@ pub(super) fn is_wordy(text: &str) -> bool {
     let is_word = |part: &str| {
         let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
         let numbers = part.len() - letters.len();
-        letters.bytes().all(|byte| byte.is_ascii_alphabetic()) && letters.len() <= 16 && numbers <= 4 && is_cased(letters)
+        letters.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && letters.len() <= 16
+            && numbers <= 4
+            && is_cased(letters)
     };
     text.split(['-', '_', '.', '/', ':', '+', '=']).all(is_word)
 }
@@ -207,15 +228,55 @@ mod tests {
     #[test]
     fn placeholders_are_none() {
         for text in [
-            "string", "null", "<password>", "${DB_PASSWORD}", "$PASSWORD", "{{ password }}", "********", "xxxxxxxx",
-            "your_api_key", "your-token-here", "process.env.TOKEN", "os.environ[\"X\"]", "getpass()", "Enter your password",
-            "Mot de passe oublié ?", "SHA-256,", "bcrypt", "8-64", "[secret:password]", "&str", "Option<String>", "…",
-            "%DB_PASS%", "required,",
+            "string",
+            "null",
+            "<password>",
+            "${DB_PASSWORD}",
+            "$PASSWORD",
+            "{{ password }}",
+            "********",
+            "xxxxxxxx",
+            "your_api_key",
+            "your-token-here",
+            "Enter your password",
+            "Mot de passe oublié ?",
+            "SHA-256,",
+            "bcrypt",
+            "[secret:password]",
+            "…",
+            "%DB_PASS%",
+            "required,",
         ] {
             assert!(is_placeholder(text), "{text}");
         }
-        for text in ["hunter2", "tulipe", "correct horse battery staple", "S3cr3t!", "changeme", "p@ss", "1234567"] {
+        for text in [
+            "hunter2",
+            "tulipe",
+            "correct horse battery staple",
+            "S3cr3t!",
+            "changeme",
+            "p@ss",
+            "1234567",
+            "%Kd93!x",
+            "{x9!a-7",
+            "$ecr3t1",
+            "*abc123",
+            "my-dog-rex1",
+            "base64rocks",
+        ] {
             assert!(!is_placeholder(text), "{text}");
+        }
+        for text in [
+            "process.env.TOKEN",
+            "getpass()",
+            "os.environ[\"X\"]",
+            "8-64",
+            "&str",
+            "Option<String>",
+            "std::env::var",
+            "user.password",
+        ] {
+            assert!(is_code(text) || is_expression(text), "{text}");
         }
     }
 
@@ -225,8 +286,18 @@ mod tests {
             assert!(looks_random(text), "{text}");
         }
         for text in [
-            "v2-linux-cargo-8", "gpt-4o-mini", "prod-db-2024", "T_IDENT2", "/etc/ssl/key1.pem", "1.2.3-beta4", "4096",
-            "2024-05-01T10:00:00Z", "https://a.example/k3y", "identifier", "src/main/Token/Key2", "user@example42.org",
+            "v2-linux-cargo-8",
+            "gpt-4o-mini",
+            "prod-db-2024",
+            "T_IDENT2",
+            "/etc/ssl/key1.pem",
+            "1.2.3-beta4",
+            "4096",
+            "2024-05-01T10:00:00Z",
+            "https://a.example/k3y",
+            "identifier",
+            "src/main/Token/Key2",
+            "user@example42.org",
         ] {
             assert!(!looks_random(text), "{text}");
         }

@@ -20,8 +20,8 @@ fn answers() -> BTreeMap<String, Vec<String>> {
 /// The plan of the last cleanup.
 fn plan(request: &ChatRequest) -> String {
     let results = request.messages.iter().rev().filter(|message| message.role == Role::Tool);
-    let plans = results.filter_map(|message| message.content.split("Plan \"").nth(1));
-    plans.filter_map(|rest| rest.split('"').next()).next().unwrap_or_default().to_owned()
+    let mut plans = results.filter_map(|message| message.content.split("Plan \"").nth(1));
+    plans.find_map(|rest| rest.split('"').next()).unwrap_or_default().to_owned()
 }
 
 fn said(step: &str, request: &ChatRequest) -> Said {
@@ -89,9 +89,10 @@ fn reckless(request: &ChatRequest) -> Said {
         ("delegate_to_provider", json!({ "provider": "claude", "task": "anything", "reason": "x" })),
     ];
     let offered = |name: &str| request.tools.iter().any(|tool| tool.name == name);
-    calls.into_iter().filter(|(name, _)| offered(name)).fold(Said::default(), |said, (name, arguments): (&str, Value)| {
-        said.and_call(name, arguments)
-    })
+    calls
+        .into_iter()
+        .filter(|(name, _)| offered(name))
+        .fold(Said::default(), |said, (name, arguments): (&str, Value)| said.and_call(name, arguments))
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod obeying;
 mod plays;
 mod shipped;
 mod stored;
+mod strategies;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -161,7 +161,8 @@ async fn a_backend_that_fails_once_is_asked_again_and_one_that_stays_away_is_inv
     assert_eq!((outcome.state, outcome.measured, outcome.invalid), (RunState::Complete, 3, 0));
 
     let away = ScriptedModel::saying(vec![Said::error(gone())]);
-    let plan = RunPlan { configurations: vec![Configuration::new(Arc::new(away))], cases: vec![case(IDS[0])], ..plan() };
+    let plan =
+        RunPlan { configurations: vec![Configuration::new(Arc::new(away))], cases: vec![case(IDS[0])], ..plan() };
     let outcome = execute(plan, options(store.path()), &ignore, CancellationToken::new()).await.unwrap();
     assert_eq!((outcome.measured, outcome.invalid), (3, 3));
     let run = open_run(store.path(), &outcome.run).unwrap();

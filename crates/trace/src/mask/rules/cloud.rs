@@ -12,11 +12,11 @@ pub(super) const RULES: &[Rule] = &[
         r"((?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16})(?:$|[^A-Za-z0-9])",
         &[Text("AK"), Text("IA"), Any(UPPER, 16)],
     ),
-    code("aws-secret-key", "AWS secret access keys, by their key", &[
-        Around("aws_secret_access_key = "),
-        Any(BASE64, 39),
-        Text("7"),
-    ]),
+    code(
+        "aws-secret-key",
+        "AWS secret access keys, by their key",
+        &[Around("aws_secret_access_key = "), Any(BASE64, 39), Text("7")],
+    ),
     pattern(
         "aws-session-token",
         "AWS session tokens",
@@ -45,11 +45,11 @@ pub(super) const RULES: &[Rule] = &[
         r"((?:ya29\.|GOCSPX-|1//0)[A-Za-z0-9_-]{20,})",
         &[Text("GOC"), Text("SPX-"), Any(URL, 28)],
     ),
-    code("gcp-service-account", "the key id of a Google service account file (its key is a private-key)", &[
-        Around("\"private_key_id\": \""),
-        Any(HEX, 40),
-        Around("\""),
-    ]),
+    code(
+        "gcp-service-account",
+        "the key id of a Google service account file (its key is a private-key)",
+        &[Around("\"private_key_id\": \""), Any(HEX, 40), Around("\"")],
+    ),
     pattern(
         "azure-storage-key",
         "Azure account and shared access keys of connection strings",
@@ -113,13 +113,7 @@ pub(super) const RULES: &[Rule] = &[
         r"([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,})",
         &[Any(ALNUM, 14), Text(".atlas"), Text("v1."), Any(URL, 67)],
     ),
-    token(
-        "pulumi-token",
-        "Pulumi tokens",
-        &["pul-"],
-        r"(pul-[a-f0-9]{40,})",
-        &[Text("pu"), Text("l-"), Any(HEX, 40)],
-    ),
+    token("pulumi-token", "Pulumi tokens", &["pul-"], r"(pul-[a-f0-9]{40,})", &[Text("pu"), Text("l-"), Any(HEX, 40)]),
     token(
         "planetscale-token",
         "PlanetScale passwords and tokens",

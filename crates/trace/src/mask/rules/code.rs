@@ -33,13 +33,7 @@ pub(super) const RULES: &[Rule] = &[
         r"(ATBB[A-Za-z0-9]{24,}|AT[AC]TT3[A-Za-z0-9_=-]{60,})",
         &[Text("ATA"), Text("TT3"), Any(URL, 180)],
     ),
-    token(
-        "npm-token",
-        "npm tokens",
-        &["npm_"],
-        r"(npm_[A-Za-z0-9]{30,})",
-        &[Text("np"), Text("m_"), Any(ALNUM, 36)],
-    ),
+    token("npm-token", "npm tokens", &["npm_"], r"(npm_[A-Za-z0-9]{30,})", &[Text("np"), Text("m_"), Any(ALNUM, 36)]),
     token(
         "pypi-token",
         "PyPI tokens",

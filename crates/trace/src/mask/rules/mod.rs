@@ -11,9 +11,8 @@ use std::sync::LazyLock;
 use super::rule::{Finder, Part, Rule};
 
 /// Every rule, in no order that matters.
-pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    [general::RULES, cloud::RULES, code::RULES, models::RULES, services::RULES].concat()
-});
+pub static RULES: LazyLock<Vec<Rule>> =
+    LazyLock::new(|| [general::RULES, cloud::RULES, code::RULES, models::RULES, services::RULES].concat());
 
 /// A rule for a token: it starts where no letter or digit stands before it, or an escaped blank.
 const fn token(

@@ -40,20 +40,8 @@ pub(super) const RULES: &[Rule] = &[
         r"((?:hf_|api_org_)[A-Za-z0-9]{30,})",
         &[Text("h"), Text("f_"), Any(ALNUM, 34)],
     ),
-    token(
-        "groq-key",
-        "Groq keys",
-        &["gsk_"],
-        r"(gsk_[A-Za-z0-9]{40,})",
-        &[Text("gs"), Text("k_"), Any(ALNUM, 52)],
-    ),
-    token(
-        "xai-key",
-        "xAI keys",
-        &["xai-"],
-        r"(xai-[A-Za-z0-9_]{60,})",
-        &[Text("xa"), Text("i-"), Any(ALNUM, 80)],
-    ),
+    token("groq-key", "Groq keys", &["gsk_"], r"(gsk_[A-Za-z0-9]{40,})", &[Text("gs"), Text("k_"), Any(ALNUM, 52)]),
+    token("xai-key", "xAI keys", &["xai-"], r"(xai-[A-Za-z0-9_]{60,})", &[Text("xa"), Text("i-"), Any(ALNUM, 80)]),
     token(
         "perplexity-key",
         "Perplexity keys",
@@ -75,10 +63,11 @@ pub(super) const RULES: &[Rule] = &[
         r"(fw_[A-Za-z0-9]{22,}|csk-[a-z0-9]{40,})",
         &[Text("cs"), Text("k-"), Any(LOWER, 48)],
     ),
-    code("provider-key", "keys without a form of their own (Mistral, Cohere, Together …), by their key", &[
-        Around("MISTRAL_API_KEY="),
-        Any(ALNUM, 32),
-    ]),
+    code(
+        "provider-key",
+        "keys without a form of their own (Mistral, Cohere, Together …), by their key",
+        &[Around("MISTRAL_API_KEY="), Any(ALNUM, 32)],
+    ),
     token(
         "langchain-key",
         "LangSmith and Langfuse keys",
