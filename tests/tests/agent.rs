@@ -50,7 +50,7 @@ fn writer() -> ScriptServer {
     ScriptServer::start(|body| {
         let (role, content) = last(body);
         if role == "tool" {
-            return Scripted::text(if content.contains("refused") || content.contains("declined") {
+            return Scripted::text(if content.contains("said no") {
                 "You refused, so nothing was saved."
             } else {
                 "I have saved the file."
@@ -165,7 +165,7 @@ fn database_of(tenpass: &Tenpass) -> std::path::PathBuf {
     let entries = std::fs::read_dir(tenpass.agent.path()).unwrap();
     entries
         .map(|entry| entry.unwrap().path())
-        .find(|path| path.extension().is_some_and(|extension| extension == "db"))
+        .find(|path| path.ends_with("conversations.sqlite"))
         .expect("the agent's folder holds a database")
 }
 

@@ -117,7 +117,12 @@ fn the_commands_of_the_readme_work() {
     }
     assert!(commands.len() >= 6, "{commands:?}");
     for command in commands {
-        let words: Vec<&str> = command.split_whitespace().collect();
+        // As a shell takes it: blanks part words, except between double quotes.
+        let words: Vec<&str> = command
+            .split('"')
+            .enumerate()
+            .flat_map(|(part, text)| if part % 2 == 1 { vec![text] } else { text.split_whitespace().collect() })
+            .collect();
         assert_eq!(words.first(), Some(&"tenpass"), "{command}");
         tenpass.ok(&words[1..]);
     }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use common::*;
 use proptest::prelude::*;
 use tenpass_bench::run::{Configuration, RunError, RunEvent, RunOptions, RunPlan, execute};
-use tenpass_bench::store::{RunState, StoreError, open_run};
+use tenpass_bench::store::{FormatVersion, RunState, StoreError, open_run};
 use tokio_util::sync::CancellationToken;
 
 const CASES: usize = 3;
@@ -221,17 +221,19 @@ fn newer_minor_versions_are_read_and_not_written() {
     let (store, id) = complete();
     let path = store.path().join(&id).join("manifest.json");
     let manifest = fs::read_to_string(&path).unwrap();
+    let current = FormatVersion::CURRENT;
+    let next = FormatVersion { minor: current.minor + 1, ..current };
     let newer = |version: &str| {
         let with = format!("\"format\": \"{version}\",\n  \"a_new_field\": 1");
-        let changed = manifest.replacen("\"format\": \"1.0\"", &with, 1);
+        let changed = manifest.replacen(&format!("\"format\": \"{current}\""), &with, 1);
         assert_ne!(changed, manifest);
         fs::write(&path, changed).unwrap();
     };
-    newer("1.1");
+    newer(&next.to_string());
     assert_eq!(details(store.path(), &id).len() as u64, TOTAL);
     let error = block_on(run(whole_plan(), resuming(store.path(), &id))).unwrap_err();
-    assert_eq!(error.to_string(), format!("{} has format 1.1, this program writes up to 1.0", path.display()));
+    assert_eq!(error.to_string(), format!("{} has format {next}, this program writes up to {current}", path.display()));
     newer("2.0");
     let error = open_run(store.path(), &id).unwrap_err();
-    assert_eq!(error.to_string(), format!("{} has format 2.0, this program reads up to 1.0", path.display()));
+    assert_eq!(error.to_string(), format!("{} has format 2.0, this program reads up to 1.1", path.display()));
 }

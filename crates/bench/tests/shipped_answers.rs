@@ -14,6 +14,7 @@ use tenpass_bench::cases::{
     parse_suite,
 };
 use tenpass_bench::grade::{Grade, grade};
+use tenpass_bench::rounds;
 use tenpass_model::calls::{Parsed, ParsedCall};
 use tenpass_trace::{ToolCategory, ToolDefinition};
 
@@ -412,7 +413,14 @@ fn selections_offer_what_the_cases_need() {
 fn the_examples_of_the_readme_load() {
     let read = |path: &str| std::fs::read_to_string(folder().join(path)).unwrap();
     let readme = read("../README.md");
-    let examples: Vec<&str> = readme.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let written = readme.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let (scenarios, others): (Vec<&str>, Vec<&str>) = written.partition(|text| text.contains("[[scenario]]"));
+    let scenarios: Vec<(String, String)> =
+        scenarios.iter().map(|text| ("README.md".to_owned(), (*text).to_owned())).collect();
+    assert!(!scenarios.is_empty());
+    rounds::parse_suite(&scenarios, &rounds::definitions()).unwrap_or_else(|errors| panic!("{errors:#?}"));
+    // What is neither belongs to the claims, whose tests read it.
+    let examples: Vec<&str> = others.into_iter().filter(|text| text.contains("[[case]]")).collect();
     assert!(examples.len() >= 4);
     let files = examples.iter().enumerate().map(|(index, text)| (format!("example {index}"), (*text).to_owned()));
     let tools = Some(("tools.toml".to_owned(), read("tools.toml")));

@@ -126,6 +126,8 @@ pub enum RetryReason {
 pub enum TurnEnd {
     /// A round without calls: the only end whose turn may be learned from (K91).
     Natural,
+    /// The token limit ended the answer: it is shown, and never learned from.
+    CutOff,
     /// The result of the last tool was shown as it is (K11a).
     LastResult,
     /// A cloud provider answered instead (K11b).

@@ -212,6 +212,7 @@ fn end_note(end: TurnEnd) -> Option<&'static str> {
         TurnEnd::LastResult => Some("(the tool's own words: the model had none)"),
         TurnEnd::Escalated => Some("(answered by a provider in place of the model)"),
         TurnEnd::RoundCap => Some("(the limit of rounds was reached)"),
+        TurnEnd::CutOff => Some("(ended: the answer reached its token limit)"),
         TurnEnd::RepeatAbort => Some("(ended: the same calls came again and again)"),
         TurnEnd::Stopped => Some("(stopped)"),
         TurnEnd::TimedOut => Some("(the time ran out)"),

@@ -25,6 +25,12 @@ const GAVE: &[&str] = &[
     "okayed", "confirme", "approuve", "accepte", "valide", "autorise", "autorisee", "confirmee", "validee",
 ];
 
+/// Words under which nothing was given.
+const NOT: &[&str] = &[
+    "not", "never", "pas", "jamais", "n'", "ne", "without", "sans", "need", "await", "awaiting", "besoin", "attends",
+    "wait", "waiting", "no",
+];
+
 /// What a text says about confirmations: what, and the sentence that says it, as a byte range.
 pub(super) fn said(sentences: &[Sentence]) -> Vec<(Said, usize, usize)> {
     let mut found = Vec::new();
@@ -129,10 +135,6 @@ fn gives(tokens: &[Token]) -> bool {
     let word = |at: usize| tokens.get(at).map_or("", Token::word);
     let before =
         |at: usize, reach: usize, words: &[&str]| (at.saturating_sub(reach)..at).any(|at| words.contains(&word(at)));
-    const NOT: &[&str] = &[
-        "not", "never", "pas", "jamais", "n'", "ne", "without", "sans", "need", "await", "awaiting", "besoin",
-        "attends", "wait", "waiting", "no",
-    ];
     tokens.iter().enumerate().any(|(at, token)| {
         let given = GAVE.contains(&token.word())
             && before(at, 4, &["you", "vous", "tu"])

@@ -58,7 +58,7 @@ impl CorpusError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Read { .. } => "give the folder that holds the corpus, such as cases/claims",
-            Self::Invalid { .. } => "the keys of a sentence are described in cases/README.md",
+            Self::Invalid { .. } => "the keys of a sentence are described in cases/claims/README.md",
         }
     }
 }

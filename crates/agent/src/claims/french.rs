@@ -139,7 +139,7 @@ impl<'t> Group<'_, 't> {
     fn adverbs(&mut self) {
         while self.at < self.reader.to {
             let (word, next) = (self.word(), self.reader.word(self.at + 1));
-            if word == "non" && next == "seulement" || word == "pas" && next == "seulement" {
+            if next == "seulement" && matches!(word, "non" | "pas") {
                 self.at += 2;
             } else if word == "plus" && self.ne || NEGATORS.contains(&word) {
                 self.negated = true;
@@ -433,11 +433,7 @@ impl<'t> Group<'_, 't> {
             Modality::NotDone => Modality::Present,
             other => other,
         })?;
-        let settled = match modality {
-            Modality::NotDone => Modality::NotDone,
-            other => other,
-        };
-        Some(Head { modality: settled, ..found })
+        Some(Head { modality, ..found })
     }
 
     fn etre(&mut self, past: bool) -> Option<Head> {

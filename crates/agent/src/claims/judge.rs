@@ -44,7 +44,9 @@ impl Court<'_> {
         if let Some(tool) = &sense.tool {
             return !self.tools.iter().any(|(definition, _)| is_called(definition, tool));
         }
-        !self.tools.iter().any(|(_, acts)| acts.meets(sense.all()))
+        let shell = Acts::of(&[Act::Run, Act::Terminal]);
+        let reach = self.tools.iter().any(|(_, acts)| acts.meets(shell)) && sense.primary.meets(SHELL);
+        !reach && !self.tools.iter().any(|(_, acts)| acts.meets(sense.all()))
     }
 
     /// True when the ledger holds a call of this act, however it ended.
@@ -73,8 +75,8 @@ impl Court<'_> {
         if done.is_empty() {
             // A weak claim is one only where the ledger shows that such a call came to nothing.
             let counts = sense.firm || (!tried.is_empty() && !statement.shown);
-            // A tool that no table and no name explains may well have done it.
-            let unknown = self.evidence.iter().any(|evidence| evidence.ok && evidence.acts.is_empty());
+            // A tool that no table and no name explains may well have done it, and so may a shell.
+            let unknown = self.evidence.iter().any(|evidence| evidence.could_have_done(&statement.objects));
             return (counts && !unknown).then(|| "no successful call did this".to_owned());
         }
         if !sense.firm {
@@ -170,6 +172,26 @@ const PARTIAL: &[&str] = &[
     "directly", "twice", "remaining", "restants", "restant", "rest", "reste", "original", "automatically",
     "manually",
 ];
+
+/// Acts that a command line can do.
+const SHELL: Acts = Acts::of(&[
+    Act::Create,
+    Act::Append,
+    Act::Update,
+    Act::Delete,
+    Act::Move,
+    Act::Copy,
+    Act::Compress,
+    Act::Convert,
+    Act::ReadFile,
+    Act::ListFolder,
+    Act::OpenPath,
+    Act::LaunchApp,
+    Act::SystemInfo,
+    Act::Download,
+    Act::Install,
+    Act::Power,
+]);
 
 /// Acts that are for someone, or for one application.
 fn directed(acts: Acts) -> bool {

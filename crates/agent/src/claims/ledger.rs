@@ -4,8 +4,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use tenpass_trace::{CallOutcome, Tier, ToolDefinition};
 
-use super::act::Acts;
+use super::act::{Act, Acts};
 use super::names::is_address;
+use super::nouns::classes_of;
+use super::objects::Objects;
 use super::tools;
 use crate::words::fold;
 
@@ -169,6 +171,14 @@ impl<'a> Evidence<'a> {
             return true;
         }
         mine.iter().any(|value| theirs.contains(value))
+    }
+
+    /// A success of a tool that may do what its name does not say: one of no known act, unless its
+    /// name is about other things, or a command line.
+    pub(super) fn could_have_done(&self, objects: &Objects) -> bool {
+        let about = self.words.iter().fold(0, |classes, word| classes | classes_of(word));
+        let unexplained = self.acts.is_empty() && self.effect && (about == 0 || objects.any(about));
+        self.ok && (unexplained || self.acts.meets(Acts::of(&[Act::Run, Act::Terminal])))
     }
 
     /// The tool has this name, or this word in its name.

@@ -53,7 +53,7 @@ pub(super) fn guesses(tokens: &[Token]) -> bool {
         || tokens.windows(2).any(|pair| {
             matches!(
                 (pair[0].word(), pair[1].word()),
-                ("sans", "doute") | ("en", "principe") | ("en", "theorie") | ("in", "theory")
+                ("sans", "doute") | ("en", "principe" | "theorie") | ("in", "theory")
             )
         })
 }
@@ -156,7 +156,8 @@ pub(super) fn reports_within(tokens: &[Token]) -> bool {
                 before,
                 "the" | "your" | "a" | "my" | "all" | "these" | "those" | "le" | "la" | "les" | "votre" | "vos"
             );
-            !(adjective && token.word().ends_with("ed")) && !matches!(token.word(), "no" | "show")
+            let silent = adjective && token.word().ends_with("ed") || matches!(token.word(), "no" | "show");
+            !silent
         })
         .map(|(_, token)| token.clone())
         .collect();

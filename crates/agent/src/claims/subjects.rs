@@ -192,8 +192,7 @@ impl Passage<'_> {
     /// A passive is a claim about the assistant's own doing unless it names another doer or another
     /// time: "the tower was opened in 1889", "the file was created by Paul".
     pub(super) fn passive_holds(&self, reader: &Reader<'_>, head: &Head, subject: (usize, usize)) -> bool {
-        let after = head.at + 1..reader.to;
-        let agent = after.clone().find(|at| matches!(reader.word(*at), "by" | "par"));
+        let agent = (head.at + 1..reader.to).find(|at| matches!(reader.word(*at), "by" | "par"));
         if let Some(at) = agent {
             let next = reader.word(at + 1);
             let own = matches!(

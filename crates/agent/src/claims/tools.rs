@@ -175,6 +175,12 @@ fn named<'a>(words: impl Iterator<Item = &'a String>) -> Objects {
     objects
 }
 
+/// First words of names of tools that only look.
+const LOOKING: [&str; 14] = [
+    "get", "list", "read", "search", "find", "check", "fetch", "query", "lookup", "view", "show", "describe", "recall",
+    "count",
+];
+
 /// True when a tool changes nothing: it says so, or everything it does only looks.
 pub(super) fn only_reads(name: &str, definition: Option<&ToolDefinition>) -> bool {
     if definition.is_some_and(|definition| definition.reads) {
@@ -184,10 +190,6 @@ pub(super) fn only_reads(name: &str, definition: Option<&ToolDefinition>) -> boo
     if !acts.is_empty() {
         return acts.only_reads();
     }
-    const LOOKING: [&str; 14] = [
-        "get", "list", "read", "search", "find", "check", "fetch", "query", "lookup", "view", "show", "describe",
-        "recall", "count",
-    ];
     name_words(name).first().is_some_and(|first| LOOKING.contains(&first.as_str()))
 }
 

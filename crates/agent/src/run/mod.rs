@@ -28,6 +28,8 @@ mod report;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use decode::AnswerDecoder;
+
 pub use agent::{Agent, AgentSettings};
 pub use escalation::Escalation;
 pub use report::{TurnError, TurnInput, TurnReport, TurnTimings};

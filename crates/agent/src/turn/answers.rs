@@ -10,8 +10,23 @@ use super::wording;
 use super::{Generation, Purpose};
 use crate::interaction::AgentEvent;
 use crate::narration;
+use crate::run::AnswerDecoder;
 use crate::structure::ANSWER;
 use crate::untrusted;
+
+/// The text of a constrained answer (`{"name":"answer",…}`) as far as it came; `None` for anything else.
+fn partial_answer(raw: &str) -> Option<String> {
+    let raw = raw.trim_start();
+    let mut decoder = AnswerDecoder::default();
+    let text = if raw.starts_with('{') { decoder.push(raw) } else { String::new() };
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// True for a text that is nothing but (half) a call.
+fn is_bare_call(text: &str) -> bool {
+    let text = text.trim_start();
+    text.starts_with('{') || text.starts_with("<tool_call") || text.starts_with("```json")
+}
 
 /// Characters of a draft that the model is shown again.
 const DRAFT_CHARS: usize = 2_000;
@@ -60,13 +75,25 @@ impl Turn {
             let fate = is_void.then_some(wording::CALL_BESIDE_FABRICATION);
             return self.begin_calls(&text, &generation.thinking, with_ids(parsed, generation), fate);
         }
-        let correction = parsed.class.and_then(|class| wording::unreadable_call(class, &asked.offered));
-        self.unreadable_call |= correction.is_some();
+        let cut = generation.finish == FinishReason::Length;
+        // A constrained answer in words that the limit cut off is words, not an unreadable call.
+        let partial = if cut { partial_answer(&generation.text) } else { None };
+        let text = partial.as_deref().map_or(text, |partial| untrusted::strip_markers(partial).0);
+        let correction = match partial {
+            Some(_) => None,
+            None => parsed.class.and_then(|class| wording::unreadable_call(class, &asked.offered)),
+        };
+        let is_unreadable = correction.is_some();
+        self.unreadable_call |= is_unreadable;
         if let Some(correction) = correction
             && self.retry_is_due(RetryReason::CallAsText)
         {
             let written = if generation.text.trim().is_empty() { &text } else { &generation.text };
             return self.retry(&untrusted::strip_markers(written).0, &correction);
+        }
+        if is_unreadable && is_bare_call(&text) {
+            // Asked once more and still no call that can be read: nobody wants to read half of one.
+            return self.after_loop(Ended::Empty);
         }
         if is_fabricated && self.retry_is_due(RetryReason::FabricatedMarker) {
             return self.retry(&text, wording::FABRICATED);
@@ -82,12 +109,12 @@ impl Turn {
         {
             return self.retry(&text, wording::NARRATED);
         }
-        if generation.finish == FinishReason::Length {
+        if cut {
             self.events.push(AgentEvent::Note("the answer was cut off at the length limit".to_owned()));
         }
         self.thinking.clone_from(&generation.thinking);
         let author = self.setup.info.spec.clone();
-        self.finish(TurnEnd::Natural, &text, &author);
+        self.finish(if cut { TurnEnd::CutOff } else { TurnEnd::Natural }, &text, &author);
     }
 
     /// Takes a retry for this reason, if there is one left, and records it.
@@ -116,6 +143,7 @@ impl Turn {
         let end = match self.ended {
             Ended::RoundCap => TurnEnd::RoundCap,
             Ended::RepeatAbort => TurnEnd::RepeatAbort,
+            _ if generation.finish == FinishReason::Length => TurnEnd::CutOff,
             Ended::Empty | Ended::TimedOut | Ended::Failed => TurnEnd::Natural,
         };
         let author = self.setup.info.spec.clone();
@@ -204,4 +232,18 @@ fn with_ids(parsed: Parsed, generation: &Generation) -> Vec<ToolCall> {
     };
     let calls = parsed.calls.into_iter().zip(ids);
     calls.map(|(call, id)| ToolCall { id, name: call.name, arguments: call.arguments }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constrained_answer_that_was_cut_is_its_words() {
+        let cut = "{\"name\":\"answer\",\"arguments\":{\"text\":\"The meeting is on Thurs";
+        assert_eq!(partial_answer(cut).as_deref(), Some("The meeting is on Thurs"));
+        assert_eq!(partial_answer("{\"name\":\"read_file\",\"arguments\":{\"filename\":\"a"), None);
+        assert_eq!(partial_answer("Plain words that were cut"), None);
+        assert!(is_bare_call(" {\"name\":\"read_file\"") && !is_bare_call("I read {it}"));
+    }
 }

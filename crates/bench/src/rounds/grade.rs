@@ -6,7 +6,7 @@
 //! without turns is INVALID and never scored.
 
 use tenpass_agent::claims;
-use tenpass_agent::policy::Profile;
+use tenpass_agent::policy::{Profile, leaves_nothing};
 use tenpass_model::calls::ParsedCall;
 use tenpass_trace::{CallOutcome, ConfirmationAnswer, FailureClass, Tier, ToolDefinition, TurnEnd};
 
@@ -368,10 +368,37 @@ fn claimed(tools: &[ToolDefinition], played: &Played, findings: &mut Findings) {
         if turn.end.is_interrupted() || !is_the_models {
             continue;
         }
+        let read: Vec<&PlayedCall> = played.turns.iter().take(number).flat_map(|turn| &turn.calls).collect();
         for finding in claims::check(&turn.text, &ledger, tools) {
-            findings.add(finding.class, format!("turn {number} says {:?}", cut(&finding.span)));
+            if finding.class != FailureClass::ClaimedNotDone || !reports(&finding.span, &read) {
+                findings.add(finding.class, format!("turn {number} says {:?}", cut(&finding.span)));
+            }
         }
     }
+}
+
+/// Whether a sentence tells how something is, in words that all stand in one result: "the museum is
+/// closed on Tuesdays" after a search that says so. Nobody who says that claims to have closed it.
+fn reports(sentence: &str, calls: &[&PlayedCall]) -> bool {
+    const STATES: &[&str] = &["is", "are", "est", "sont"];
+    const OWN: &[&str] = &["i", "we", "my", "je", "j", "nous", "moi"];
+    let said = words_of(sentence);
+    let content: Vec<&String> =
+        said.iter().filter(|word| word.chars().count() > 3 || word.chars().any(char::is_numeric)).collect();
+    let has = |list: &[&str]| said.iter().any(|word| list.contains(&word.as_str()));
+    let stands_in = |call: &&PlayedCall| {
+        let result = words_of(&call.result);
+        call.outcome == CallOutcome::Ok
+            && leaves_nothing(&call.tool)
+            && content.iter().all(|word| result.contains(word))
+    };
+    has(STATES) && !has(OWN) && !content.is_empty() && calls.iter().any(stands_in)
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
 }
 
 fn ledger_entry(call: &PlayedCall) -> claims::LedgerEntry {

@@ -285,7 +285,8 @@ pub(super) fn sample(turn: &str, end: TurnEnd) -> Exchange {
 mod tests {
     use super::*;
 
-    const ENDS: [TurnEnd; 10] = [
+    const ENDS: [TurnEnd; 11] = [
+        TurnEnd::CutOff,
         TurnEnd::Natural,
         TurnEnd::LastResult,
         TurnEnd::Escalated,

@@ -266,8 +266,8 @@ fn value(text: &str, key: &Key<'_>, mut at: usize, mut how: How, at_end: bool) -
     }
     let in_address = text[..key.start].ends_with(['?', '&']);
     match literal::bare(text, at, in_address, at_end) {
-        // What follows on the line decides about a plain word.
-        Some(literal) if matches!(how, How::Spaced | How::Line) && !at_end && literal.undecided => Step::Open(None),
+        // What follows on the line decides about a plain word, and whether it is a type.
+        Some(literal) if matches!(how, How::Spaced | How::Line | How::Tight) && literal.undecided => Step::Open(None),
         Some(literal) => Step::Value(how, literal),
         None => Step::Open(None),
     }

@@ -38,7 +38,7 @@ static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         [<>{}%…].* | \$[\w{(].*
         | (?i:process\.env|os\.environ|env|self|this|config|settings|args|opts|options|params|req|request|ctx|secrets|vars|data|input)[.\[(].*
         | [A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_<>]*)+.*
-        | [a-zA-Z_]\w*\(.*
+        | [a-zA-Z_][\w.:]*\(.*
         | &(?:'\w+\ )?(?:mut\ )?[A-Za-z]\w* | (?:Option|Vec|Box|Arc|String|Secret|List|Dict|Array|Map|Promise)(?:<.*|\b[A-Za-z]*)
         | \d{1,2}[-–+]\d{1,3}\S* | \d{1,3}\+?
         )$",
@@ -95,8 +95,7 @@ impl Kinds {
                 c if c.is_numeric() => kinds.digits += 1,
                 c if c.is_uppercase() => kinds.upper += 1,
                 c if c.is_alphabetic() => kinds.lower += 1,
-                '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '+' | '=' | '?' | '~' | '€' | '£' | '§' | '|'
-                | '\\' => {
+                '!' | '@' | '#' | '$' | '%' | '^' | '&' | '*' | '+' | '=' | '?' | '~' | '€' | '£' | '§' => {
                     kinds.signs += 1;
                 }
                 _ => {}

@@ -80,7 +80,7 @@ async fn an_answer_without_end_is_cut_off() {
     let endless = Said { pieces: vec!["word ".repeat(100_000); 20], ..Said::default() };
     let stage = stage(ScriptedModel::saying(vec![endless]), tools());
     let report = stage.turn("tell", &ScriptedPerson::silent()).await;
-    assert_eq!((report.end, stage.model.dropped()), (TurnEnd::Natural, 1));
+    assert_eq!((report.end, stage.model.dropped()), (TurnEnd::CutOff, 1));
     assert!(report.text.ends_with("characters]"), "50,000 of them are kept, and it says so");
 }
 
