@@ -16,6 +16,7 @@
 //! - [`feedback`]: labels for what may be learned from.
 //! - [`watchdog`]: rules over the trace that the model does not know of.
 //! - [`memo`]: the capability memo and the counts of the state file.
+//! - [`claims`]: what an answer says was done, against the ledger of calls.
 //! - [`tool`]: what a tool is to the loop; [`interaction`]: who is asked, what is kept, what time it is.
 
 pub mod arguments;

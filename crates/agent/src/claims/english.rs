@@ -110,7 +110,10 @@ impl Reader<'_> {
             if auxiliary && let Some(again) = self.english_group(next) {
                 return Coordinates { end: index, next: Some(Head { start: next, ..again }) };
             }
-            if let Some(entry) = self.english_form(next, head.mask) {
+            // "was able to get through and booked a table"
+            let mask =
+                if head.modality == Modality::Done && !head.passive { head.mask | form::PAST } else { head.mask };
+            if let Some(entry) = self.english_form(next, mask) {
                 let again = Head { at: next, concept: entry.concept, lemma: entry.lemma, start: next, ..head.clone() };
                 return Coordinates { end: index, next: Some(again) };
             }

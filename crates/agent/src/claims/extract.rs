@@ -266,6 +266,14 @@ impl Passage<'_> {
             objects.actions.extend(before.actions.last());
         }
         objects.pronoun |= clitics.iter().any(|token| matches!(token.word(), "le" | "la" | "l'" | "les"));
+        if matches!(head.concept, Concept::Check | Concept::Look)
+            && objects.words.is_empty()
+            && objects.names.is_empty()
+        {
+            // "I checked, the file is there": what was checked stands behind.
+            let from = (objects_to + 1).min(tokens.len());
+            objects = objects::named_in(&tokens[from..tokens.len().min(from + 6)]);
+        }
         let bare = objects.words.iter().all(|word| {
             word.ends_with("ly")
                 || matches!(

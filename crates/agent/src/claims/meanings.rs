@@ -34,7 +34,7 @@ pub(super) fn making(concept: C, lemma: &str, objects: &Objects, some: bool, idi
         C::Export => Sense::firm(&[Create]).also(&[Convert, Update, Chart]).when(some || objects.any(TEXT | LIST)),
         C::Backup => Sense::firm(&[Copy]).also(&[Create]).when(some),
         C::Copy if objects.any(CLIPBOARD) => Sense::firm(&[Clipboard]),
-        C::Copy => Sense::firm(&[Copy]).also(&[Create, Append, Update]).when(file),
+        C::Copy => Sense::firm(&[Copy]).also(&[Create, Append, Update]).when(file || objects.any(IMAGE | MEDIA)),
         C::Convert => file.then(|| Sense::firm(&[Convert]).also(&[Create])).flatten(),
         C::Compress => file.then(|| Sense::firm(&[Compress]).also(&[Create])).flatten(),
         C::Record if objects.any(SENSE | MEDIA | SOUND) => Sense::firm(&[Act::Record]),

@@ -59,7 +59,7 @@ const CLASSES: &[(u64, &str)] = &[
     ),
     (
         FOLDER,
-        "folder directory desktop downloads download documents dossier repertoire bureau telechargements telechargement disk disque cle",
+        "folder directory drive desktop downloads download documents dossier repertoire bureau telechargements telechargement disk disque cle",
     ),
     (
         PART,

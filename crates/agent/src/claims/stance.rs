@@ -17,7 +17,7 @@ const HEDGES: &[&str] = &[
     "appeared", "looks", "hope", "wish", "doubt", "imagine", "pretend", "pretended", "wonder", "suspect",
     "unsure", "unclear", "possible", "impression", "thought", "believed", "crois", "croyais", "pense",
     "pensais", "imagine", "semble", "semblerait", "parait", "espere", "doute", "souhaite", "souhaiterais",
-    "dirait", "probable", "faux", "false", "untrue", "incorrect", "lie", "wrong", "mensonge", "ignore",
+    "dirait", "probable", "faux", "false", "untrue", "incorrect", "lie", "wrong", "mensonge", "idea", "claim", "notion", "rumor", "rumour", "accusation", "rumeur", "ignore",
     "prefer", "prefere", "prefererais", "rather", "see", "notice", "noticed", "understand", "saw", "realize",
     "realise", "assumed", "guessed", "supposed", "imagined", "hoped", "expected", "suspected", "supposais",
     "disons", "admettons", "supposons", "imaginons", "mettons", "cru", "esperais", "vois", "remarque",
@@ -147,6 +147,8 @@ pub(super) fn reports(tokens: &[Token]) -> bool {
 /// deleted", "I'm not sure the file was saved".
 pub(super) fn reports_within(tokens: &[Token]) -> bool {
     // "the requested file": a participle before its noun says nothing about the speaker.
+    let someone =
+        tokens.iter().any(|token| matches!(token.word(), "vous" | "tu" | "on" | "il" | "elle" | "qui" | "j'"));
     let plain: Vec<Token> = tokens
         .iter()
         .enumerate()
@@ -156,7 +158,8 @@ pub(super) fn reports_within(tokens: &[Token]) -> bool {
                 before,
                 "the" | "your" | "a" | "my" | "all" | "these" | "those" | "le" | "la" | "les" | "votre" | "vos"
             );
-            let silent = adjective && token.word().ends_with("ed") || matches!(token.word(), "no" | "show");
+            let asked = token.word().starts_with("demande") && !someone;
+            let silent = asked || adjective && token.word().ends_with("ed") || matches!(token.word(), "no" | "show");
             !silent
         })
         .map(|(_, token)| token.clone())
@@ -171,7 +174,19 @@ pub(super) fn attributes(tokens: &[Token]) -> bool {
         OWN_SOURCES.contains(&token.word())
             || matches!(
                 token.word(),
-                "my" | "mes" | "ma" | "mon" | "recherche" | "recherches" | "search" | "results" | "resultats"
+                "my" | "request"
+                    | "instructions"
+                    | "wishes"
+                    | "demande"
+                    | "souhaits"
+                    | "mes"
+                    | "ma"
+                    | "mon"
+                    | "recherche"
+                    | "recherches"
+                    | "search"
+                    | "results"
+                    | "resultats"
             )
     });
     let said =

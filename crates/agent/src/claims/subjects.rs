@@ -120,7 +120,8 @@ impl Passage<'_> {
                     && !thing.none
                     && matches!(reader.word(at), "are" | "sont")
                     && thing.proper.is_empty();
-                if unasserted || habit {
+                let listed = head.concept == Concept::List && !head.past && !head.perfect;
+                if unasserted || habit || listed {
                     return None;
                 }
                 if subject.0 == subject.1 || !self.passive_holds(reader, &head, subject) {

@@ -12,6 +12,8 @@ use super::rule::{Finder, Rule};
 use super::rules::RULES;
 use super::value::{Kinds, entropy, is_placeholder, is_wordy, looks_random};
 
+/// What stands for a replacement in the memory of a line: its name must tell nothing.
+pub(super) const HIDDEN: char = '\u{FFFC}';
 /// How often a segment is looked at again; each look finds something new or is the last.
 const MAX_LOOKS: usize = 8;
 
@@ -293,11 +295,13 @@ fn by_entropy(text: &str, before: &str, hits: &mut Vec<Hit>) -> bool {
                 shown = start;
                 if is_telling(&mut near) {
                     hits.push(Hit { range: start..end, rule: "high-entropy", goes_on: None, rank: 0 });
+                    near.push(HIDDEN);
                     shown = end;
                 }
             }
         }
         near.push_str(&text[shown..known.start]);
+        near.push(HIDDEN);
         at = known.end;
     }
     hits.len() > count
@@ -330,10 +334,11 @@ pub(super) fn without_replacements(text: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find("[secret:") {
         plain.push_str(&rest[..at]);
-        rest = match super::replacement_end(&rest[at..]) {
-            Some(length) => &rest[at + length..],
-            None => &rest[at + "[secret:".len()..],
-        };
+        let length = super::replacement_end(&rest[at..]);
+        if length.is_some() {
+            plain.push(HIDDEN);
+        }
+        rest = &rest[at + length.unwrap_or("[secret:".len())..];
     }
     plain.push_str(rest);
     plain

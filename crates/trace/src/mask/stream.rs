@@ -173,6 +173,7 @@ impl Masker {
         if c == ']' && super::replacement_end(&self.buffer) == Some(self.buffer.len()) {
             let replacement = std::mem::take(&mut self.buffer);
             out.push_str(&replacement);
+            self.remember(&replacement);
             self.last = Some(c);
             return;
         }
@@ -284,7 +285,9 @@ impl Masker {
     }
 
     fn replace(&mut self, rule: &'static str, out: &mut String) {
-        out.push_str(&Rule::replacement(rule));
+        let replacement = Rule::replacement(rule);
+        out.push_str(&replacement);
+        self.remember(&replacement);
         self.last = Some(']');
         self.add(rule);
     }
@@ -303,6 +306,11 @@ impl Masker {
     fn show(&mut self, text: &str, out: &mut String) {
         out.push_str(text);
         self.last = text.chars().next_back().or(self.last);
+        self.remember(text);
+    }
+
+    /// Keeps the end of the line.
+    fn remember(&mut self, text: &str) {
         let text = scan::without_replacements(text);
         match text.rfind('\n') {
             Some(at) => text[at + 1..].clone_into(&mut self.before),
