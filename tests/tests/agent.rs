@@ -21,13 +21,8 @@ fn last(body: &Value) -> (String, String) {
 fn chat(tenpass: &Tenpass, words: &[&str], lines: &[&str]) -> Output {
     let mut all = vec!["chat"];
     all.extend(words);
-    let mut child = tenpass
-        .command(&all)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        tenpass.command(&all).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     for line in lines {
         writeln!(input, "{line}").unwrap();
@@ -45,6 +40,12 @@ fn lines(path: &Path) -> Vec<Value> {
     content.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
+/// The text file that a message names.
+fn named_file(content: &str) -> String {
+    let is_text = |word: &&str| Path::new(word).extension().is_some_and(|extension| extension == "txt");
+    content.split_whitespace().find(is_text).unwrap_or("note.txt").to_owned()
+}
+
 /// A model that writes the file it is asked for, then says so.
 fn writer() -> ScriptServer {
     ScriptServer::start(|body| {
@@ -56,7 +57,7 @@ fn writer() -> ScriptServer {
                 "I have saved the file."
             });
         }
-        let name = content.split_whitespace().find(|word| word.ends_with(".txt")).unwrap_or("note.txt").to_owned();
+        let name = named_file(&content);
         Scripted::call("write_file", json!({ "filename": name, "content": "hello", "reason": "asked" }))
     })
 }
@@ -76,7 +77,8 @@ fn a_confirmed_write_is_done_and_a_refused_one_is_not() {
 
     // Both intentions are there, the refused one too, and both journals verify.
     let intentions = lines(&tenpass.agent.path().join("intentions.jsonl"));
-    let names: Vec<&str> = intentions.iter().filter_map(|line| line["record"]["arguments"]["filename"].as_str()).collect();
+    let names: Vec<&str> =
+        intentions.iter().filter_map(|line| line["record"]["arguments"]["filename"].as_str()).collect();
     assert_eq!(names, ["yes.txt", "no.txt"]);
     let verified = tenpass.json(&["journal", "verify", "--format", "json"]);
     assert_eq!(verified["ok"], true, "{verified}");
@@ -85,8 +87,12 @@ fn a_confirmed_write_is_done_and_a_refused_one_is_not() {
     let requests = server.requests();
     let (path, body) = &requests[0];
     assert!(path.ends_with("/chat/completions"));
-    assert_eq!((&body["stream"], body["temperature"].as_f64().map(|value| (value * 10.0).round())), (&json!(true), Some(3.0)));
-    let tools: Vec<&str> = body["tools"].as_array().unwrap().iter().filter_map(|tool| tool["function"]["name"].as_str()).collect();
+    assert_eq!(
+        (&body["stream"], body["temperature"].as_f64().map(|value| (value * 10.0).round())),
+        (&json!(true), Some(3.0))
+    );
+    let tools: Vec<&str> =
+        body["tools"].as_array().unwrap().iter().filter_map(|tool| tool["function"]["name"].as_str()).collect();
     assert!(tools.contains(&"write_file") && tools.contains(&"read_url"), "{tools:?}");
     assert_eq!(last(&requests[1].1).0, "tool");
 
@@ -147,7 +153,19 @@ fn feedback_undo_and_memory_work_in_a_conversation() {
     let output = chat(
         &tenpass,
         &["--model", &server.spec()],
-        &["hello", "/good", "hello again", "corrige : Bonjour", "Remember that I decided to sell the car in March.", "/memory", "/undo", "y", "/memory", "/nonsense", "/quit"],
+        &[
+            "hello",
+            "/good",
+            "hello again",
+            "corrige : Bonjour",
+            "Remember that I decided to sell the car in March.",
+            "/memory",
+            "/undo",
+            "y",
+            "/memory",
+            "/nonsense",
+            "/quit",
+        ],
     );
     let shown = text(&output.stdout) + &text(&output.stderr);
     assert!(output.status.success(), "{shown}");
@@ -157,16 +175,16 @@ fn feedback_undo_and_memory_work_in_a_conversation() {
 
     let database = tenpass_trace::database::Database::open(&database_of(&tenpass)).unwrap();
     let exchanges = database.exchanges(None, true).unwrap();
-    let verdicts: Vec<&str> = exchanges.iter().filter_map(|judged| judged.verdict.as_ref().map(|verdict| verdict.as_str())).collect();
+    let verdicts: Vec<&str> = exchanges
+        .iter()
+        .filter_map(|judged| judged.verdict.as_ref().map(tenpass_trace::database::Verdict::as_str))
+        .collect();
     assert!(verdicts.contains(&"accepted") && verdicts.contains(&"corrected"), "{verdicts:?}");
 }
 
 fn database_of(tenpass: &Tenpass) -> std::path::PathBuf {
     let entries = std::fs::read_dir(tenpass.agent.path()).unwrap();
-    entries
-        .map(|entry| entry.unwrap().path())
-        .find(|path| path.ends_with("conversations.sqlite"))
-        .expect("the agent's folder holds a database")
+    entries.map(|entry| entry.unwrap().path()).find(|path| path.ends_with("conversations.sqlite")).unwrap()
 }
 
 #[test]
@@ -240,7 +258,7 @@ fn a_kill_at_any_moment_loses_no_intention_and_overspends_nothing() {
         if role == "tool" {
             return Scripted::text("Done as asked.");
         }
-        let name = content.split_whitespace().find(|word| word.ends_with(".txt")).unwrap_or("note.txt").to_owned();
+        let name = named_file(&content);
         let task = format!("write about {name}");
         Scripted {
             calls: vec![

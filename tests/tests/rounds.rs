@@ -28,7 +28,10 @@ fn plays(tenpass: &Tenpass) -> Vec<Value> {
 #[test]
 fn scenarios_are_played_on_the_embedded_model_and_graded_again_without_it() {
     let tenpass = Tenpass::new();
-    play(&tenpass, &["--filter", "emergency-word", "--filter", "answer-follows", "--filter", "failed-read", "--passes", "2"]);
+    play(
+        &tenpass,
+        &["--filter", "emergency-word", "--filter", "answer-follows", "--filter", "failed-read", "--passes", "2"],
+    );
     let passes = plays(&tenpass);
     assert_eq!(passes.len(), 6);
     for pass in &passes {
@@ -75,7 +78,20 @@ fn scenarios_are_played_on_a_real_server() {
     let spec = server.spec();
     play(
         &tenpass,
-        &["--model", &spec, "--structure", "text", "--filter", "history-is-not", "--filter", "small-talk", "--passes", "1", "--jobs", "2"],
+        &[
+            "--model",
+            &spec,
+            "--structure",
+            "text",
+            "--filter",
+            "history-is-not",
+            "--filter",
+            "small-talk",
+            "--passes",
+            "1",
+            "--jobs",
+            "2",
+        ],
     );
     let passes = plays(&tenpass);
     assert_eq!(passes.len(), 2);
@@ -93,7 +109,20 @@ fn strategies_of_a_scenario_are_configurations() {
     let replay = files.path().join("answers.jsonl");
     std::fs::write(&replay, "{\"text\":\"You told me: 17:42.\"}\n").unwrap();
     let spec = format!("replay:{}", replay.display());
-    let words = ["--model", &spec, "--filter", "history-is-not", "--memory", "recent,off", "--prompt", "default", "--prompt", "-history", "--passes", "2"];
+    let words = [
+        "--model",
+        &spec,
+        "--filter",
+        "history-is-not",
+        "--memory",
+        "recent,off",
+        "--prompt",
+        "default",
+        "--prompt",
+        "-history",
+        "--passes",
+        "2",
+    ];
     let summary = play(&tenpass, &words);
     assert_eq!(summary["configurations"].as_array().unwrap().len(), 4, "{summary}");
     let error = tenpass.fails(2, &["bench", "rounds", "--prompt", "-persna"]);

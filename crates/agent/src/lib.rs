@@ -17,6 +17,7 @@
 //! - [`watchdog`]: rules over the trace that the model does not know of.
 //! - [`memo`]: the capability memo and the counts of the state file.
 //! - [`claims`]: what an answer says was done, against the ledger of calls.
+//! - [`untrusted`]: text that others wrote, and what it may never become.
 //! - [`tool`]: what a tool is to the loop; [`interaction`]: who is asked, what is kept, what time it is.
 
 pub mod arguments;
@@ -24,13 +25,13 @@ pub mod claims;
 pub mod describe;
 pub mod feedback;
 pub mod interaction;
-pub mod memory;
-mod schema;
 pub mod memo;
+pub mod memory;
 pub mod narration;
 pub mod policy;
 pub mod prompt;
 pub mod run;
+mod schema;
 pub mod select;
 pub mod session;
 mod strategy;

@@ -3,6 +3,7 @@
 //! - Plain data with serde derives: messages, tool definitions, tool calls, failure classes, and the
 //!   events a turn leaves behind ([`record`]). A type belongs here when at least two rooms exchange
 //!   it. Field names are the ones stored on disk, so renaming one is a format change.
+//! - [`mask`](mod@mask): secrets replaced before a model, a journal or a page sees them.
 
 pub mod database;
 mod failure;

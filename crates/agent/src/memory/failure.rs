@@ -16,8 +16,22 @@ use crate::words::fold;
 /// Folded words of errors that are no failure of the tool: something is not set up, does not exist,
 /// exists already, or a cap did what it is for.
 const NOT_FAILURES: &[&str] = &[
-    "not set up", "offline", "unavailable now", "no such file", "not found", "does not exist", "there is no", "is no file",
-    "already exists", "too large", "too long", "budget", "daily cap", "not one of", "does not contain", "does not occur",
+    "not set up",
+    "offline",
+    "unavailable now",
+    "no such file",
+    "not found",
+    "does not exist",
+    "there is no",
+    "is no file",
+    "already exists",
+    "too large",
+    "too long",
+    "budget",
+    "daily cap",
+    "not one of",
+    "does not contain",
+    "does not occur",
 ];
 
 /// True when a call failed for real: it ran and broke. Refused, rejected, repeated and stopped calls

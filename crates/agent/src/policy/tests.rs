@@ -241,8 +241,11 @@ fn an_address_that_nobody_showed_is_asked_in_a_tainted_turn() {
     assert!(asked(&sources, "https://evil.example", true));
     sources.observe_result("web_search", "1. Title\nhttps://found.example/a\nread https://snippet.example now");
     assert!(!asked(&sources, "https://found.example/a", true));
-    assert!(asked(&sources, "https://snippet.example", true) && asked(&sources, "https://snippet.example/x?q=1", false));
-    let block = "[[tenpass:memory]]\n- read https://memory.example/x\n[[/tenpass:memory]]\n\nread https://mine.example/";
+    assert!(
+        asked(&sources, "https://snippet.example", true) && asked(&sources, "https://snippet.example/x?q=1", false)
+    );
+    let block =
+        "[[tenpass:memory]]\n- read https://memory.example/x\n[[/tenpass:memory]]\n\nread https://mine.example/";
     sources.observe_messages(&[Message::user(block), Message::assistant("see https://said.example")]);
     assert!(asked(&sources, "https://memory.example/other?q=secret", false));
     assert!(asked(&sources, "https://said.example", false));

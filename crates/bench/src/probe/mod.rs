@@ -171,7 +171,8 @@ mod tests {
         let found = |right| Figures { asked: 30, right, recovered: 0 };
         let of = |native, grammar, text| {
             let all = [(Structure::Native, native), (Structure::Grammar, grammar), (Structure::Text, text)];
-            let known = all.into_iter().filter_map(|(structure, right): (_, Option<u32>)| Some((structure, found(right?))));
+            let known =
+                all.into_iter().filter_map(|(structure, right): (_, Option<u32>)| Some((structure, found(right?))));
             choose(known.collect(), String::new())
         };
         assert_eq!(of(Some(20), Some(20), Some(20)).structure, Structure::Native);
@@ -185,7 +186,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/probes.json");
         assert_eq!(load(&path), Ok(Probes::new()));
-        let probe = choose(BTreeMap::from([(Structure::Text, Figures { asked: 5, right: 4, recovered: 0 })]), "t".into());
+        let probe =
+            choose(BTreeMap::from([(Structure::Text, Figures { asked: 5, right: 4, recovered: 0 })]), "t".into());
         let replay = folder.path().join("answers.jsonl");
         std::fs::write(&replay, "{\"text\":\"hi\"}\n").unwrap();
         let info = tenpass_model::ReplayModel::open(&replay).unwrap().info().clone();

@@ -25,13 +25,13 @@ pub use toolbox::LiveTools;
 
 use std::sync::Arc;
 
+use tenpass_agent::Retrieval;
 use tenpass_agent::interaction::{AgentEvent, Clock, Interaction, Recorder, RunState};
 use tenpass_agent::memory::{Document, prompt_entries};
 use tenpass_agent::policy::Profile;
 use tenpass_agent::prompt::{self, Language, Sections};
 use tenpass_agent::run::{Agent, TurnError, TurnInput, TurnReport};
 use tenpass_agent::session::{Exchange, SessionState, is_emergency};
-use tenpass_agent::Retrieval;
 use tenpass_trace::database::{self, ConfirmationLabel, Database, DatabaseError, ToolTurn};
 use tenpass_trace::{ConfirmationAnswer, Message, Role, TraceEvent, TraceRecord, TurnEnd};
 use tokio_util::sync::CancellationToken;
@@ -327,9 +327,10 @@ impl Assistant {
             end: report.end,
         })?;
         let Some(request) = report.last_request.as_ref().filter(|_| !report.ledger.is_empty()) else { return Ok(()) };
-        let asked = report.confirmations.iter().filter(|answer| {
-            matches!(answer, ConfirmationAnswer::Approved | ConfirmationAnswer::Refused)
-        });
+        let asked = report
+            .confirmations
+            .iter()
+            .filter(|answer| matches!(answer, ConfirmationAnswer::Approved | ConfirmationAnswer::Refused));
         let first = report.first_request.as_ref().unwrap_or(request);
         self.database.record_tool_turn(&ToolTurn {
             turn: turn.to_owned(),

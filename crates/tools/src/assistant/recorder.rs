@@ -32,19 +32,19 @@ impl JournalRecorder {
     }
 
     fn write(&self, record: &TraceRecord) -> Result<(), RecordError> {
-        self.journals.trace(record).map(|_| ()).map_err(|error| RecordError {
-            what: "orchestrator-trace.jsonl".to_owned(),
-            reason: error.to_string(),
-        })
+        self.journals
+            .trace(record)
+            .map(|_| ())
+            .map_err(|error| RecordError { what: "orchestrator-trace.jsonl".to_owned(), reason: error.to_string() })
     }
 }
 
 impl Recorder for JournalRecorder {
     fn intention(&self, intention: &Intention) -> Result<(), RecordError> {
-        self.journals.intention(intention).map(|_| ()).map_err(|error| RecordError {
-            what: "intentions.jsonl".to_owned(),
-            reason: error.to_string(),
-        })
+        self.journals
+            .intention(intention)
+            .map(|_| ())
+            .map_err(|error| RecordError { what: "intentions.jsonl".to_owned(), reason: error.to_string() })
     }
 
     fn trace(&self, record: &TraceRecord) -> Result<(), RecordError> {

