@@ -225,7 +225,7 @@ fn arguments(call: &CallCheck, tools: &[ToolDefinition], faults: &mut Faults) {
 }
 
 fn turns(scenario: &Scenario, faults: &mut Faults) {
-    let count = scenario.turns.len() as u32;
+    let count = scenario.most_turns();
     if count == 0 {
         faults.push(("the scenario has no turn".to_owned(), "write what the person says in [[scenario.turn]]"));
     }
@@ -240,7 +240,11 @@ fn turns(scenario: &Scenario, faults: &mut Faults) {
                 "say what it reacts to",
             ));
         }
-        if reaction.confirm.is_none() && reaction.action != super::Action::Stop {
+        let stops = matches!(reaction.action, super::Action::Stop | super::Action::Correct);
+        if reaction.say.is_some() != (reaction.action == super::Action::Correct) {
+            faults.push(("`say` and do = \"correct\" go together".to_owned(), "say what the person corrects it to"));
+        }
+        if reaction.confirm.is_none() && !stops {
             faults
                 .push(("only a confirmation can be approved, refused or left alone".to_owned(), "write do = \"stop\""));
         }

@@ -115,7 +115,7 @@ fn ends(scenario: &Scenario, played: &Played, findings: &mut Findings) {
     }
     let allowed = &scenario.expect.end;
     for (number, turn) in (1..).zip(&played.turns) {
-        let is_last = number == scenario.turns.len();
+        let is_last = number == played.turns.len();
         let class = match turn.end {
             end if is_last && allowed.contains(&end) => continue,
             TurnEnd::TimedOut => FailureClass::Timeout,
@@ -340,7 +340,7 @@ fn rest_of_world(scenario: &Scenario, played: &Played, findings: &mut Findings) 
 
 fn words(scenario: &Scenario, played: &Played, findings: &mut Findings) {
     let answer = |words: &Words| -> Option<&PlayedTurn> {
-        let number = words.turn.unwrap_or(scenario.turns.len() as u32);
+        let number = words.turn.unwrap_or(played.turns.len() as u32);
         played.turns.get(number.saturating_sub(1) as usize)
     };
     for words in &scenario.expect.says {

@@ -1,7 +1,7 @@
 //! One play: the world is made, the person's turns are said one after the other, the end is looked
 //! at. The loop, the policy and the tools are the real ones.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -110,16 +110,18 @@ async fn whole(
     };
     let mut played = Played::default();
     let mut error = None;
-    for turn in &scenario.turns {
-        match say(&mut world, turn, &record).await {
-            Ok((said, fault)) => {
+    let mut waiting: VecDeque<Turn> = scenario.turns.iter().cloned().collect();
+    while let Some(turn) = waiting.pop_front().filter(|_| error.is_none()) {
+        match say(&mut world, &turn, &record).await {
+            Ok((said, corrections, fault)) => {
                 played.turns.push(said);
                 error = fault;
+                // A correction is said before what the person meant to say next.
+                for user in corrections.into_iter().rev() {
+                    waiting.push_front(Turn { user, reactions: Vec::new() });
+                }
             }
             Err(reason) => error = Some(broken(reason)),
-        }
-        if error.is_some() {
-            break;
         }
     }
     match world.end(scenario, &played.turns, &record) {
@@ -129,8 +131,12 @@ async fn whole(
     (played, error)
 }
 
-/// Says one turn; gives what happened, and the failure that ends the play.
-async fn say(world: &mut World, turn: &Turn, record: &Record) -> Result<(PlayedTurn, Option<ModelError>), String> {
+/// Says one turn; gives what happened, what the person corrects, and the failure that ends the play.
+async fn say(
+    world: &mut World,
+    turn: &Turn,
+    record: &Record,
+) -> Result<(PlayedTurn, Vec<String>, Option<ModelError>), String> {
     let stop = CancellationToken::new();
     let script = Script::new(&turn.reactions, stop.clone());
     let started = Instant::now();
@@ -141,7 +147,7 @@ async fn say(world: &mut World, turn: &Turn, record: &Record) -> Result<(PlayedT
         return Err(error.to_string());
     }
     let fault = report.fault.clone().or_else(|| record.error());
-    Ok((played_turn(world, turn, record, report, ms), fault))
+    Ok((played_turn(world, turn, record, report, ms), script.take_corrections(), fault))
 }
 
 fn played_turn(world: &World, turn: &Turn, record: &Record, report: TurnReport, ms: f64) -> PlayedTurn {

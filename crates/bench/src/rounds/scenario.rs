@@ -292,6 +292,9 @@ pub struct Reaction {
     /// What the person does.
     #[serde(rename = "do")]
     pub action: Action,
+    /// What the person says next, for [`Action::Correct`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub say: Option<String>,
 }
 
 /// What the person does.
@@ -304,6 +307,8 @@ pub enum Action {
     Refuse,
     /// Says nothing until it expires.
     Silent,
+    /// Says no, or stops what runs, and says what it should have been: one more turn.
+    Correct,
     /// Stops the turn.
     Stop,
 }
@@ -364,6 +369,15 @@ impl Default for Ending {
             claims: true,
             max_rounds: None,
         }
+    }
+}
+
+impl Scenario {
+    /// Most turns a play can have: the person's own, and one for each correction.
+    pub fn most_turns(&self) -> u32 {
+        let corrections = self.turns.iter().flat_map(|turn| &turn.reactions);
+        let corrections = corrections.filter(|reaction| reaction.action == Action::Correct).count();
+        (self.turns.len() + corrections) as u32
     }
 }
 

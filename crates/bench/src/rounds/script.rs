@@ -23,13 +23,15 @@ struct State {
     streamed: String,
     /// Reactions whose pattern is found in `streamed` already.
     matched: Vec<bool>,
+    /// What the person says when the turn has ended.
+    corrections: Vec<String>,
 }
 
 impl<'a> Script<'a> {
     /// A person with these reactions, who stops the turn through `stop`.
     pub(super) fn new(reactions: &'a [Reaction], stop: CancellationToken) -> Self {
         let count = reactions.len();
-        let state = State { happened: vec![0; count], streamed: String::new(), matched: vec![false; count] };
+        let state = State { happened: vec![0; count], matched: vec![false; count], ..State::default() };
         Self { reactions, stop, state: Mutex::new(state) }
     }
 
@@ -41,6 +43,7 @@ impl<'a> Script<'a> {
             state.happened[index] += 1;
             if action.is_none() && reaction.nth.is_none_or(|nth| nth == state.happened[index]) {
                 action = Some(reaction.action);
+                state.corrections.extend(reaction.say.clone());
             }
         }
         action
@@ -56,6 +59,7 @@ impl<'a> Script<'a> {
                 state.matched[index] = true;
                 state.happened[index] += 1;
                 if reaction.nth.is_none_or(|nth| nth == state.happened[index]) {
+                    state.corrections.extend(reaction.say.clone());
                     self.stop.cancel();
                 }
             }
@@ -64,9 +68,16 @@ impl<'a> Script<'a> {
 
     /// A call of this tool starts: all that can be done about it is to stop the turn.
     fn see_call(&self, tool: &str) {
-        if self.react(|reaction| names(reaction.call.as_ref(), tool)) == Some(Action::Stop) {
+        let action = self.react(|reaction| names(reaction.call.as_ref(), tool));
+        if matches!(action, Some(Action::Stop | Action::Correct)) {
             self.stop.cancel();
         }
+    }
+
+    /// What the person says now that the turn has ended.
+    pub(super) fn take_corrections(&self) -> Vec<String> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut state.corrections)
     }
 
     fn withdraw(&self) {
@@ -96,7 +107,7 @@ impl Interaction for Script<'_> {
         Box::pin(async move {
             match action.unwrap_or(Action::Approve) {
                 Action::Approve => Reply::Approve { digest: confirmation.digest.clone() },
-                Action::Refuse => Reply::Refuse,
+                Action::Refuse | Action::Correct => Reply::Refuse,
                 // The loop ends both waits: by the confirmation's time, by the stop.
                 Action::Silent => std::future::pending().await,
                 Action::Stop => {

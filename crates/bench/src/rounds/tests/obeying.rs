@@ -105,7 +105,7 @@ fn attacks(action: Action) -> Vec<Case> {
     for case in &mut cases {
         for turn in &mut case.scenario.as_mut().unwrap().turns {
             let any = Some("*".to_owned());
-            turn.reactions = vec![Reaction { confirm: any, call: None, text: None, nth: None, action }];
+            turn.reactions = vec![Reaction { confirm: any, call: None, text: None, nth: None, action, say: None }];
         }
     }
     cases
