@@ -95,6 +95,9 @@ impl Context {
     /// Loads a suite; every mistake in it is printed, the last one as the failure.
     pub(crate) fn suite(&self, typed: Option<&Path>) -> Result<Suite, Failure> {
         let path = self.cases_path(typed)?;
+        if holds_scenarios(&path) {
+            return self.rounds_suite(Some(&path));
+        }
         load_suite(&path).map_err(|errors| self.case_failure(errors))
     }
 
@@ -118,4 +121,16 @@ impl Context {
             None => Failure::bug("the suite did not load and did not say why"),
         }
     }
+}
+
+/// True for a file of scenarios, or a folder with one.
+fn holds_scenarios(path: &Path) -> bool {
+    let is_one = |file: &Path| std::fs::read_to_string(file).is_ok_and(|text| text.contains("[[scenario]]"));
+    if path.is_file() {
+        return is_one(path);
+    }
+    let Ok(entries) = std::fs::read_dir(path) else { return false };
+    entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .any(|file| file.extension().is_some_and(|extension| extension == "toml") && is_one(&file))
 }

@@ -25,7 +25,12 @@ fn main() -> ExitCode {
         Err(error) => {
             // clap prints help to stdout and mistakes to stderr; its own code for a mistake is 2.
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
-            return if error.print().is_ok() { ExitCode::from(code) } else { ExitCode::from(exit::Exit::Bug as u8) };
+            return match error.print() {
+                Ok(()) => ExitCode::from(code),
+                // `| head` has seen enough.
+                Err(fault) if fault.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::from(code),
+                Err(_) => ExitCode::from(exit::Exit::Mistake as u8),
+            };
         }
     };
     let printer = Printer::new(arguments.color);

@@ -25,7 +25,9 @@ pub(crate) fn run(context: &Context, command: &Cases) -> Result<Exit, Failure> {
         Cases::Show { id, path, format } => {
             let suite = context.suite(path.cases.as_deref())?;
             let case = find(&suite, id)?;
-            if format.json() {
+            if let Some(scenario) = &case.scenario {
+                context.printer.json(scenario)?;
+            } else if format.json() {
                 context.printer.json(&show::show_json(case))?;
             } else {
                 context.printer.out(&show::show_text(case));
@@ -62,7 +64,7 @@ pub(crate) fn find<'a>(suite: &'a Suite, id: &str) -> Result<&'a tenpass_bench::
             .max_by(|a, b| strsim::jaro_winkler(a, id).total_cmp(&strsim::jaro_winkler(b, id)));
         match near {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
-            None => failure.hint("`tenpass cases list` shows all"),
+            None => failure.hint("`tenpass cases list` shows all; scenarios with --cases cases/rounds"),
         }
     })
 }

@@ -179,7 +179,7 @@ fn summarise(run: &Run, only: &Only) -> Result<RunSummary, Failure> {
             label: configuration.id.clone(),
             model: configuration.spec.clone(),
             structure: configuration.structure.to_string(),
-            tools: configuration.selection.to_string(),
+            tools: format!("{}{}", configuration.selection, strategies(&configuration.id)),
             // Through its decimal form: 0.3 and not 0.30000001192092896.
             temperature: configuration.options.temperature.to_string().parse().ok(),
             context_tokens: configuration.options.context.or(configuration.model.context).map(u64::from),
@@ -347,7 +347,7 @@ fn pass_text(
     }
     if let Some(played) = &pass.played {
         section(&mut text, "play", &tenpass_bench::rounds::transcript(played));
-        section(&mut text, "first request", &shown_request(request, &pass.request));
+        section(&mut text, "first request", &shown_messages(request, &pass.request));
         fault_and_numbers(&mut text, detail, earlier);
         return text;
     }
@@ -366,6 +366,22 @@ fn pass_text(
         &if calls.is_empty() { "(none)".to_owned() } else { serde_json::to_string_pretty(calls).unwrap_or_default() },
     );
     fault_and_numbers(&mut text, detail, earlier);
+    text
+}
+
+/// What else tells a configuration of scenarios from the others, as its id says it.
+fn strategies(id: &str) -> &str {
+    let at = [" memory=", " prompt="].iter().filter_map(|name| id.find(name)).min();
+    at.map_or("", |at| &id[at..])
+}
+
+/// The messages of a request as a play sent it; `--format json` has everything.
+fn shown_messages(request: Option<&tenpass_bench::store::RequestRecord>, sha256: &str) -> String {
+    let Some(record) = request else { return format!("(not stored: {sha256})") };
+    let mut text = format!("tools: {}\n", record.offered.join(", "));
+    for message in &record.request.messages {
+        text.push_str(&format!("\n[{}] {}\n", message.role.as_str(), message.content));
+    }
     text
 }
 

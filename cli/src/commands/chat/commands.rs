@@ -56,7 +56,7 @@ impl Talk {
         if let Err(error) = mark_undone(&self.setup.store.database, &undone.turn) {
             self.console().failure(&error.into());
         }
-        self.write_dim(&format!("taken back: “{}”", one_line(&undone.user, 60)));
+        self.write_dim(&format!("taken back: “{}” (what its tools did stays)", one_line(&undone.user, 60)));
         Some(undone)
     }
 

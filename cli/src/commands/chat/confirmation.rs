@@ -13,7 +13,7 @@ pub(super) fn boxed(confirmation: &Confirmation, paint: Paint, width: usize) -> 
     let ink = if confirmation.tier == Tier::Irreversible { Ink::Red } else { Ink::Yellow };
     let title = match confirmation.tier {
         Tier::Irreversible => "IRREVERSIBLE: this cannot be undone",
-        Tier::Auto | Tier::Confirm => "changes something, and can be undone",
+        Tier::Auto | Tier::Confirm => "needs your yes",
     };
     let border = |mark: &str| paint.ink(ink, mark);
     let name = paint.ink(ink, &visible(&confirmation.tool));

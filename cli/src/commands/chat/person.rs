@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tenpass_agent::interaction::{AgentEvent, Confirmation, Interaction, Reply};
-use tenpass_agent::session::typed_reply;
+use tenpass_agent::session::{is_emergency, typed_reply};
 use tenpass_model::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +43,11 @@ impl Person {
                 self.console.write("\n");
             }
             let reply = match line {
+                Line::Text(text) if is_emergency(&text) => {
+                    open.is_answered = true;
+                    self.stop.cancel();
+                    return Reply::Refuse;
+                }
                 Line::Text(text) => typed_reply(&text),
                 Line::End => Some(false),
                 Line::Interrupt => {

@@ -166,7 +166,8 @@ impl Screen {
 
     fn ended(&self, outcome: CallOutcome, summary: &str) -> String {
         let (mark, ink) = match outcome {
-            CallOutcome::Ok | CallOutcome::Repeated => ("✓", Ink::Green),
+            CallOutcome::Ok => ("✓", Ink::Green),
+            CallOutcome::Repeated => ("·", Ink::Dim),
             _ => ("✗", Ink::Red),
         };
         let mark = self.paint.ink(ink, mark);

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use tenpass_agent::claims;
 use tenpass_agent::feedback::{label_from_feedback, verdict_record};
 use tenpass_agent::interaction::Recorder as _;
 use tenpass_agent::prompt::Language;
@@ -14,8 +15,8 @@ use tenpass_agent::run::TurnReport;
 use tenpass_agent::session::{Feedback, Input, SessionState, is_emergency};
 use tenpass_model::BoxFuture;
 use tenpass_tools::assistant::{AssistantError, Live, LiveStore, store_unanswered};
-use tenpass_trace::TurnEnd;
 use tenpass_trace::database::{Verdict, VerdictSource};
+use tenpass_trace::{CallOutcome, FailureClass, TurnEnd};
 use tokio_util::sync::CancellationToken;
 
 use super::console::{Console, Line};
@@ -257,6 +258,7 @@ impl Talk {
     fn after(&mut self, said: Result<TurnReport, AssistantError>, is_stopped: bool) -> Flow {
         match said {
             Ok(report) => {
+                self.hold_against_ledger(&report);
                 if let Some(fault) = report.fault {
                     self.has_failed = true;
                     self.console().failure(&fault.into());
@@ -273,6 +275,32 @@ impl Talk {
             self.write_dim(&format!("watchdog: {}: {}", alert.rule, one_line(&alert.detail, 300)));
         }
         if is_stopped && self.setup.is_scripted { Flow::Interrupted } else { Flow::On }
+    }
+
+    /// Says it beside an answer that claims what was not done: the model's words are not the record.
+    fn hold_against_ledger(&self, report: &TurnReport) {
+        if report.end.is_interrupted() {
+            return;
+        }
+        let own = report.ledger.iter().filter(|call| call.outcome != CallOutcome::Repeated);
+        let ledger: Vec<claims::LedgerEntry> = own
+            .map(|call| claims::LedgerEntry {
+                tool: call.tool.clone(),
+                arguments: call.arguments.clone(),
+                outcome: call.outcome.into(),
+                confirmed: None,
+                tier: Some(call.tier),
+            })
+            .collect();
+        for finding in claims::check(&report.text, &ledger, &[]) {
+            let span = one_line(&finding.span, 120);
+            let why = match finding.class {
+                FailureClass::ClaimedNotDone => "no call of this turn did that",
+                FailureClass::DeniedButDone => "a call of this turn did it",
+                _ => continue,
+            };
+            self.write_line(&self.paint().ink(Ink::Yellow, &format!("! “{span}”: {why}")));
+        }
     }
 
     /// Loads the model where there is none yet.

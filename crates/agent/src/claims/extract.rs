@@ -272,7 +272,18 @@ impl Passage<'_> {
         {
             // "I checked, the file is there": what was checked stands behind.
             let from = (objects_to + 1).min(tokens.len());
-            objects = objects::named_in(&tokens[from..tokens.len().min(from + 6)]);
+            let behind = &tokens[from..tokens.len().min(from + 6)];
+            objects = objects::named_in(behind);
+            if measures(behind) {
+                objects.classes |= class::SYSTEM;
+            }
+            if behind.is_empty() {
+                // "The battery is low, I just checked": it stands before.
+                let before = &tokens[found.from.saturating_sub(10)..found.from];
+                if !before.iter().any(|token| matches!(token.word(), "you" | "vous" | "tu")) {
+                    objects = objects::named_in(before);
+                }
+            }
         }
         let bare = objects.words.iter().all(|word| {
             word.ends_with("ly")
@@ -318,6 +329,10 @@ impl Passage<'_> {
         };
         let mut modality = head.modality;
         let Some(mut sense) = resolved else { return };
+        let list_shown = self.shown && head.concept == Concept::Add && !objects.possessed && !objects.file();
+        if list_shown || head.passive && modality == Modality::Done && self.of_the_world(found, &objects) {
+            sense.firm &= sense.generic || sense.tool.is_some();
+        }
         if objects.pronoun
             && !sense.firm
             && let Some(before) = &self.antecedent
@@ -326,6 +341,15 @@ impl Passage<'_> {
             && before.all().meets(sense.all())
         {
             sense.firm = true;
+        }
+        // "I didn't write anything", "je n'ai rien écrit"
+        if modality == Modality::NotDone
+            && head.concept == Concept::Write
+            && objects.names.is_empty()
+            && objects.classes & !(class::ALL | class::TASK) == 0
+        {
+            objects.none |= objects.says(&["anything", "rien"])
+                || tokens[head.start.min(head.at)..head.at].iter().any(|token| token.word() == "rien");
         }
         if objects.none && modality == Modality::Done {
             modality = Modality::NotDone;
@@ -352,6 +376,23 @@ impl Passage<'_> {
             (found.from, end),
             earlier,
         );
+    }
+
+    /// A passive about the world and not about the user's things: "the records were deleted" in a
+    /// story, "the museum is closed on Tuesdays", "the server is configured on 8443".
+    fn of_the_world(&self, found: &Found, objects: &Objects) -> bool {
+        let head = &found.head;
+        let tokens = &self.sentence.tokens;
+        let thing = objects::named_in(&tokens[found.subject.0.min(head.at)..found.subject.1.min(head.at)]);
+        let mine = thing.pronoun || thing.quote || thing.none || thing.count.is_some() || !thing.names.is_empty();
+        if mine || thing.possessed || objects.possessed || objects.to_user {
+            return false;
+        }
+        let classes = thing.classes & !(class::ALL | class::IDIOM);
+        let state = !head.past && !head.perfect;
+        let set =
+            state && head.concept == Concept::Set && classes & !(class::NETWORK | class::SETTING | class::WEB) == 0;
+        set || classes == 0
     }
 
     /// Names behind a relative clause about the user: "the changes you asked for in budget.csv".
@@ -527,8 +568,30 @@ fn saying(tokens: &[Token]) -> bool {
                     | "exemple"
                     | "quote"
                     | "citation"
+                    | "sentence"
+                    | "phrase"
+                    | "wording"
+                    | "formulation"
+                    | "translation"
+                    | "traduction"
+                    | "spelling"
+                    | "orthographe"
+                    | "tense"
+                    | "conjugation"
+                    | "conjugaison"
+                    | "lyrics"
+                    | "proverb"
+                    | "proverbe"
             )
         })
+}
+
+/// "20 GB", "20 Go": a quantity of what only the computer knows.
+fn measures(tokens: &[Token]) -> bool {
+    tokens.windows(2).any(|pair| {
+        pair[0].kind == Kind::Number
+            && matches!(pair[1].word(), "gb" | "mb" | "tb" | "gib" | "mib" | "go" | "mo" | "to")
+    })
 }
 
 /// A clause that begins as a question does.

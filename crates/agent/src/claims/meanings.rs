@@ -56,7 +56,8 @@ pub(super) fn making(concept: C, lemma: &str, objects: &Objects, some: bool, idi
         C::Put if file => Sense::firm(&SAVED).also(&[Copy, Move]),
         C::Put => None,
         C::Add if objects.any(ORDER) && objects.says(&["cart", "basket", "panier"]) => Sense::firm(&[Buy]),
-        C::Add if file || objects.any(LIST) && objects.possessed => {
+        // "I added it to the list": the list at hand; "I added a point to the list" may be the one above.
+        C::Add if file || objects.any(LIST) && (objects.possessed || objects.pronoun && objects.definite) => {
             Sense::firm(&[Append, Update]).also(&[Create, Remember, Remind, Calendar])
         }
         C::Add if objects.says(&["contacts", "contact"]) => Sense::firm(&[Contact]),

@@ -6,6 +6,7 @@ use super::clause::Clause;
 use super::concept::Concept;
 use super::extract::{Passage, Standing};
 use super::grammar::Modality;
+use super::language::Language;
 use super::nouns::{self, class};
 use super::objects;
 use super::senses::{Sense, sense};
@@ -21,7 +22,8 @@ pub(super) fn read(passage: &mut Passage<'_>, clause: &Clause, standing: Standin
         .or_else(|| trouble(passage, clause))
         .or_else(|| own_search(&tokens))
         .or_else(|| provider(&tokens))
-        .or_else(|| resting_place(&tokens));
+        .or_else(|| resting_place(passage, &tokens))
+        .or_else(|| holds_now(&tokens));
     let Some((sense, modality)) = found else { return };
     let objects = objects::named_in(&tokens);
     let language = passage.language();
@@ -299,8 +301,35 @@ fn provider(tokens: &[Token]) -> Told {
     sense(Concept::Ask, "ask", &objects::named_in(&tokens[at..=at])).map(|sense| (sense, Modality::Done))
 }
 
+/// A word that can be a past participle, whatever stands before it.
+fn participle(passage: &Passage<'_>, token: &Token) -> bool {
+    let participle = |entry: &super::verbs::Form| entry.bits & form::PARTICIPLE != 0;
+    match passage.language() {
+        Language::English => passage.lexicon().english(token.word()).iter().any(participle),
+        Language::French => passage.lexicon().french(&token.text, token.word()).iter().any(participle),
+    }
+}
+
+/// "Your calendar now has the meeting", "votre liste contient désormais le lait": it was put there.
+fn holds_now(tokens: &[Token]) -> Told {
+    let says = |token: &Token, words: &[&str]| words.contains(&token.word());
+    let at = tokens.iter().position(|token| {
+        says(token, &["has", "contains", "includes", "contient", "comporte", "comprend", "inclut"])
+    })?;
+    let near = &tokens[at.saturating_sub(1)..tokens.len().min(at + 2)];
+    let now = near.iter().any(|token| says(token, &["now", "maintenant", "desormais"]));
+    let negated = tokens.iter().any(|token| says(token, &["not", "no", "pas", "plus", "aucun", "aucune"]));
+    let subject = objects::named_in(&tokens[..at]);
+    if !now || negated || !subject.possessed || subject.file() || !subject.any(class::CALENDAR | class::LIST) {
+        return None;
+    }
+    let concept = if subject.any(class::CALENDAR) { Concept::Schedule } else { Concept::Add };
+    sense(concept, "add", &subject)
+        .map(|sense| (Sense { also: sense.also.or(Acts::READS), deniable: false, ..sense }, Modality::Done))
+}
+
 /// "The file is now in the trash", "le fichier est dans la corbeille".
-fn resting_place(tokens: &[Token]) -> Told {
+fn resting_place(passage: &Passage<'_>, tokens: &[Token]) -> Told {
     let word = |at: usize| tokens.get(at).map_or("", Token::word);
     let be = tokens.iter().position(|token| matches!(token.word(), "is" | "are" | "est" | "sont"))?;
     if be == 0 || (0..be).any(|at| matches!(word(at), "you" | "what" | "which")) {
@@ -308,6 +337,13 @@ fn resting_place(tokens: &[Token]) -> Told {
     }
     let negated = tokens[be..].iter().any(|token| matches!(token.word(), "not" | "pas"));
     let subject = objects::named_in(&tokens[..be]);
+    // "Les fichiers supprimés sont dans la corbeille", "deleted files are in the trash": a kind of
+    // things and where it stays, unless they are the user's or counted.
+    let plural = matches!(word(be), "are" | "sont");
+    let kind = plural && !subject.possessed && !subject.pronoun && subject.count.is_none() && subject.names.is_empty();
+    if kind && tokens[..be].iter().any(|token| participle(passage, token)) {
+        return None;
+    }
     let rest = objects::named_in(&tokens[be + 1..]);
     if !(subject.file() || subject.pronoun || subject.any(class::DEVICE | class::MEDIA)) || negated {
         return None;

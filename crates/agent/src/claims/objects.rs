@@ -103,12 +103,20 @@ pub(super) fn named_in(tokens: &[Token]) -> Objects {
             }
             Kind::Mark(_) => {}
             Kind::Word => {
-                named &= !INSTEAD.contains(&token.word());
+                named &= !INSTEAD.contains(&token.word()) && !excludes(tokens, index);
                 word(&mut found, tokens, index);
             }
         }
     }
     found
+}
+
+/// "a.md, but not b.md", "a.md, mais pas b.md": what follows is left out of what was done.
+fn excludes(tokens: &[Token], index: usize) -> bool {
+    let before = index.checked_sub(1).and_then(|before| tokens.get(before));
+    let joined = before
+        .is_some_and(|before| before.is_mark(',') || matches!(before.word(), "but" | "and" | "though" | "mais" | "et"));
+    joined && matches!(tokens[index].word(), "not" | "pas" | "non")
 }
 
 fn word(found: &mut Objects, tokens: &[Token], index: usize) {

@@ -1,8 +1,8 @@
 //! Which structure can a model do? (Z8)
 //!
-//! A handful of plain requests is asked with each structure, several passes each. The structure with the
-//! most right answers wins; of equals the one nearer to the model's own channel. The figures are
-//! kept beside the choice, so that a later look says why.
+//! A handful of plain requests is asked with each structure, several passes each. What the model
+//! declares stands, unless another structure is right significantly more often (exact test, 5 %).
+//! The figures are kept beside the choice, so that a later look says why.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use tenpass_agent::Structure;
 use tenpass_model::calls::{ParseInput, parse};
 use tenpass_model::{ChatModel, FinishReason, ModelError, ModelInfo, collect};
+use tenpass_stats::{Tally, boschloo};
 
 use crate::cases::{Case, SuiteText, parse_suite};
 use crate::grade::grade;
@@ -20,6 +21,8 @@ use crate::run::{Configuration, pass_seed, prepare_case};
 
 /// Passes of each probe case and structure.
 pub const PASSES: u32 = 5;
+/// Largest p-value that counts as a difference.
+const SIGNIFICANT: f64 = 0.05;
 /// Most tokens of an answer.
 const MAX_TOKENS: u32 = 128;
 
@@ -88,17 +91,19 @@ pub async fn probe(model: &Arc<dyn ChatModel>) -> Result<Probe, ModelError> {
         }
     }
     let at = crate::store::timestamp(std::time::SystemTime::now());
-    Ok(choose(figures, at))
+    let declared = tenpass_agent::structure::choose(&model.info().capabilities).structure;
+    Ok(choose(declared, figures, at))
 }
 
-/// The best of the figures; of equals the first in the order native, grammar, text.
-fn choose(figures: BTreeMap<Structure, Figures>, at: String) -> Probe {
-    let mut best = (Structure::Text, Figures::default());
-    for structure in Structure::ALL.iter().rev() {
-        if let Some(found) = figures.get(structure).filter(|found| found.right >= best.1.right) {
-            best = (*structure, *found);
-        }
-    }
+/// The declared structure, or the best of those that beat it beyond chance.
+fn choose(declared: Structure, figures: BTreeMap<Structure, Figures>, at: String) -> Probe {
+    let tally = |found: &Figures| Tally::new(found.right, found.asked.saturating_sub(found.right));
+    let stands = figures.get(&declared).copied().unwrap_or_default();
+    let beats = |found: &Figures| {
+        found.right > stands.right && (stands.asked == 0 || boschloo(tally(&stands), tally(found)) < SIGNIFICANT)
+    };
+    let better = figures.iter().filter(|(_, found)| beats(found)).max_by_key(|(_, found)| found.right);
+    let chosen = better.map_or(declared, |(structure, _)| *structure);
     let shown = |structure: &Structure| {
         figures.get(structure).map_or_else(
             || format!("{structure} refused"),
@@ -106,7 +111,7 @@ fn choose(figures: BTreeMap<Structure, Figures>, at: String) -> Probe {
         )
     };
     let all: Vec<String> = Structure::ALL.iter().map(shown).collect();
-    Probe { structure: best.0, reason: format!("probed: {}", all.join(", ")), figures, at }
+    Probe { structure: chosen, reason: format!("probed: {}", all.join(", ")), figures, at }
 }
 
 async fn one(model: &Arc<dyn ChatModel>, structure: Structure, cases: &[Case]) -> Result<Option<Figures>, ModelError> {
@@ -173,10 +178,11 @@ mod tests {
             let all = [(Structure::Native, native), (Structure::Grammar, grammar), (Structure::Text, text)];
             let known =
                 all.into_iter().filter_map(|(structure, right): (_, Option<u32>)| Some((structure, found(right?))));
-            choose(known.collect(), String::new())
+            choose(Structure::Native, known.collect(), String::new())
         };
         assert_eq!(of(Some(20), Some(20), Some(20)).structure, Structure::Native);
-        assert_eq!(of(Some(3), Some(20), Some(20)).structure, Structure::Grammar);
+        assert_eq!(of(Some(3), Some(20), Some(9)).structure, Structure::Grammar);
+        assert_eq!(of(Some(5), Some(2), Some(7)).structure, Structure::Native, "7 of 30 against 5 is chance");
         assert_eq!(of(None, Some(2), Some(20)).structure, Structure::Text);
         assert_eq!(of(Some(0), None, Some(1)).reason, "probed: native 0 of 30, grammar refused, text 1 of 30");
     }
@@ -186,8 +192,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/probes.json");
         assert_eq!(load(&path), Ok(Probes::new()));
-        let probe =
-            choose(BTreeMap::from([(Structure::Text, Figures { asked: 5, right: 4, recovered: 0 })]), "t".into());
+        let probe = choose(
+            Structure::Text,
+            BTreeMap::from([(Structure::Text, Figures { asked: 5, right: 4, recovered: 0 })]),
+            "t".into(),
+        );
         let replay = folder.path().join("answers.jsonl");
         std::fs::write(&replay, "{\"text\":\"hi\"}\n").unwrap();
         let info = tenpass_model::ReplayModel::open(&replay).unwrap().info().clone();

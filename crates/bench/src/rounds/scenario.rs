@@ -420,7 +420,7 @@ pub enum OtherFiles {
 
 /// What a file must be at the end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", expecting = "a table such as { contains = \"milk\" } or { absent = true }")]
 pub enum FileCheck {
     /// Exactly this text, apart from white space at its end.
     Equals(String),
@@ -437,7 +437,7 @@ pub enum FileCheck {
 
 /// An entry that the memory must hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { contains = \"car\" }")]
 pub struct MemoryCheck {
     /// The section; absent: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -448,7 +448,7 @@ pub struct MemoryCheck {
 
 /// A call that must, or must not, have been made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { tool = \"read_file\", outcome = \"ok\" }")]
 pub struct CallCheck {
     /// The tool.
     pub tool: String,
@@ -471,7 +471,7 @@ pub struct CallCheck {
 
 /// Words of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { any_of = [\"(?i)saved\"] }")]
 pub struct Words {
     /// In which turn's answer, from 1; absent: the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -174,7 +174,12 @@ impl LiveStore {
     pub fn open(folder: &AgentFolder) -> Result<Self, LiveError> {
         folder.create().map_err(|source| LiveError::Folder { path: folder.path().to_owned(), source })?;
         let database = Arc::new(Database::open(&folder.database())?);
-        let key = JournalKey::load_or_create(&folder.journal_key())?;
+        let key = if folder.trace().exists() || folder.intentions().exists() {
+            // Journals without their key are to be explained, not overwritten with another one.
+            JournalKey::load(&folder.journal_key())?
+        } else {
+            JournalKey::load_or_create(&folder.journal_key())?
+        };
         let (journals, recovery) = Journals::open(folder.path(), &key, Some(Arc::clone(&database) as _))?;
         let mut notes = recovery_notes(&recovery);
         if let Some(reason) = journals.keeper_error() {
@@ -193,7 +198,7 @@ impl LiveStore {
         let sandbox = sandbox(&options, &files, &protected, &mut notes)?;
         let budget = budget(&options, &database);
         let providers = providers(&options, &database, &budget, &model, &mut notes);
-        let (search, search_needs_network) = search(&options, &files, budget)?;
+        let (search, search_needs_network) = search(&options, &files, &protected, budget)?;
         let escalation = escalation(&options, &providers, &mut notes);
         let cleanup = CleanupOptions {
             protected,
@@ -309,12 +314,17 @@ fn providers(
 }
 
 /// The search tool, and whether it needs the network.
-fn search(options: &LiveOptions, files: &Path, budget: Budget) -> Result<(Option<WebSearch>, bool), LiveError> {
+fn search(
+    options: &LiveOptions,
+    files: &Path,
+    protected: &[PathBuf],
+    budget: Budget,
+) -> Result<(Option<WebSearch>, bool), LiveError> {
     let (provider, needs_network): (Arc<dyn SearchProvider>, bool) = match &options.search {
         Search::Off => return Ok((None, false)),
         Search::Local(folder) => {
             let folder = folder.as_deref().unwrap_or(files);
-            let documents = LocalDocuments::open(folder, &options.folder.documents_index())?;
+            let documents = LocalDocuments::open(folder, &options.folder.documents_index())?.without(protected);
             (Arc::new(documents.with_extractor(document_extractor())), false)
         }
         Search::Searxng(address) => (Arc::new(Searxng::new(address)?), true),

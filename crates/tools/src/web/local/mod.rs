@@ -14,6 +14,7 @@ use tenpass_trace::database::{Document, FullTextIndex};
 use url::Url;
 
 use super::{Hit, SearchError, SearchProvider};
+use crate::files::Protected;
 use crate::page::{Extractor, decode, read_html};
 use walk::Found;
 
@@ -30,6 +31,7 @@ const EXTRACTED: [&str; 8] = ["docx", "odt", "pdf", "xlsx", "xls", "ods", "pptx"
 pub struct LocalDocuments {
     shared: Arc<Shared>,
     extract: Option<Extractor>,
+    protected: Arc<Protected>,
 }
 
 struct Shared {
@@ -60,7 +62,13 @@ impl LocalDocuments {
         }
         let index = FullTextIndex::open(index).map_err(|error| failed(&error))?;
         let shared = Shared { folder: folder.to_owned(), index, state: Mutex::default() };
-        Ok(Self { shared: Arc::new(shared), extract: None })
+        Ok(Self { shared: Arc::new(shared), extract: None, protected: Arc::default() })
+    }
+
+    /// Leaves these folders and files out, as the sandbox does: the application's own.
+    pub fn without(mut self, protected: &[PathBuf]) -> Self {
+        self.protected = Arc::new(Protected::new(protected));
+        self
     }
 
     /// Reads PDF and office documents with `extract` ([`crate::page::document_extractor`]); without one
@@ -80,7 +88,7 @@ impl LocalDocuments {
     fn refresh(&self) -> Result<(), SearchError> {
         let failed = |error: &dyn std::fmt::Display| SearchError::Documents(error.to_string());
         let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = walk::documents(&self.shared.folder, |name| self.reads(name))
+        let found = walk::documents(&self.shared.folder, &self.protected, |name| self.reads(name))
             .map_err(|error| SearchError::Documents(format!("the folder cannot be read: {error}")))?;
         let index = &self.shared.index;
         let known = index.known().map_err(|error| failed(&error))?;

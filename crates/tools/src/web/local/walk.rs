@@ -10,7 +10,7 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
-use crate::files::sensitive;
+use crate::files::{Protected, identity, sensitive};
 
 /// Most documents, deepest folder, largest document in bytes.
 const MAX_DOCUMENTS: usize = 5_000;
@@ -50,8 +50,12 @@ fn is_plain(metadata: &Metadata) -> bool {
 }
 
 /// The documents under `root` by their name in it (`/` between folders), as far as `reads` wants
-/// them. Hidden and sensitive names are left out.
-pub(super) fn documents(root: &Path, reads: impl Fn(&str) -> bool) -> io::Result<BTreeMap<String, Found>> {
+/// them. Hidden, sensitive and protected ones are left out.
+pub(super) fn documents(
+    root: &Path,
+    protected: &Protected,
+    reads: impl Fn(&str) -> bool,
+) -> io::Result<BTreeMap<String, Found>> {
     let mut found = BTreeMap::new();
     let mut entries = 0;
     let mut folders = vec![(String::new(), Dir::open_ambient_dir(root, ambient_authority())?, 0)];
@@ -70,6 +74,10 @@ pub(super) fn documents(root: &Path, reads: impl Fn(&str) -> bool) -> io::Result
                 continue;
             }
             let Ok(metadata) = folder.symlink_metadata(&name) else { continue };
+            // The application's own memory and journals are no documents, wherever they lie.
+            if protected.covers(&root.join(&full)) || protected.is(identity(&metadata)) {
+                continue;
+            }
             if metadata.is_dir() && depth < MAX_DEPTH {
                 if let Ok(inner) = folder.open_dir_nofollow(&name) {
                     folders.push((full, inner, depth + 1));
@@ -97,7 +105,7 @@ mod tests {
     use super::*;
 
     fn names(root: &Path) -> Vec<String> {
-        documents(root, |name| name.contains(".txt")).unwrap().into_keys().collect()
+        documents(root, &Protected::default(), |name| name.contains(".txt")).unwrap().into_keys().collect()
     }
 
     #[test]
@@ -136,7 +144,7 @@ mod tests {
         fs::write(outside.path().join("secret.txt"), "outside").unwrap();
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("one.txt"), "inside").unwrap();
-        let found = documents(root.path(), |_| true).unwrap();
+        let found = documents(root.path(), &Protected::default(), |_| true).unwrap();
         assert_eq!(found["one.txt"].read().unwrap(), b"inside");
         fs::remove_file(root.path().join("one.txt")).unwrap();
         std::os::unix::fs::symlink(outside.path().join("secret.txt"), root.path().join("one.txt")).unwrap();
