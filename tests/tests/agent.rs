@@ -137,6 +137,52 @@ fn an_edited_removed_or_cut_line_of_a_journal_is_found() {
 }
 
 #[test]
+fn the_emergency_word_stops_at_a_question_too() {
+    let (tenpass, server) = (Tenpass::new(), writer());
+    let output = chat(&tenpass, &["--model", &server.spec()], &["save as a.txt", "stop everything", "/quit"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(!tenpass.agent.path().join("files/a.txt").exists());
+    let turn = tenpass.ok(&["trace", "show", "latest"]);
+    assert!(turn.contains("stop"), "{turn}");
+    assert_eq!(server.requests().len(), 1, "nothing more is asked of the model");
+}
+
+#[test]
+fn a_lost_journal_key_is_not_replaced_by_another() {
+    let (tenpass, server) = (Tenpass::new(), writer());
+    chat(&tenpass, &["--model", &server.spec()], &["save as a.txt", "y"]);
+    let key = tenpass.agent.path().join("journal.key");
+    std::fs::remove_file(&key).unwrap();
+    let output = chat(&tenpass, &["--model", &server.spec()], &["save as b.txt", "y"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(!key.exists() && !tenpass.agent.path().join("files/b.txt").exists());
+}
+
+#[test]
+fn a_search_in_documents_leaves_the_agents_own_files_out() {
+    let (tenpass, home) = (Tenpass::new(), tempfile::tempdir().unwrap());
+    let agent = home.path().join("agent");
+    std::fs::create_dir(&agent).unwrap();
+    std::fs::write(home.path().join("plan.md"), "The wedding of Quentin: bring flowers.").unwrap();
+    let server = ScriptServer::start(|body| {
+        let (role, content) = last(body);
+        if role == "tool" {
+            return Scripted::text(format!("Found: {content}"));
+        }
+        Scripted::call("web_search", json!({ "query": "Quentin wedding", "reason": "asked" }))
+    });
+    let home_word = home.path().display().to_string();
+    let run = |words: &[&str]| {
+        let output = tenpass.command(words).env("TENPASS_AGENT_DIR", &agent).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    run(&["memory", "add", "decisions", "The wedding of Quentin is on Friday."]);
+    let shown = run(&["chat", "--model", &server.spec(), "--files", &home_word, "--say", "when is it?"]);
+    assert!(shown.contains("bring flowers") && !shown.contains("on Friday"), "{shown}");
+}
+
+#[test]
 fn feedback_undo_and_memory_work_in_a_conversation() {
     let tenpass = Tenpass::new();
     let server = ScriptServer::start(|body| {

@@ -274,9 +274,6 @@ impl Passage<'_> {
             let from = (objects_to + 1).min(tokens.len());
             let behind = &tokens[from..tokens.len().min(from + 6)];
             objects = objects::named_in(behind);
-            if measures(behind) {
-                objects.classes |= class::SYSTEM;
-            }
             if behind.is_empty() {
                 // "The battery is low, I just checked": it stands before.
                 let before = &tokens[found.from.saturating_sub(10)..found.from];
@@ -284,6 +281,14 @@ impl Passage<'_> {
                     objects = objects::named_in(before);
                 }
             }
+        }
+        // "I checked: 20 GB are left"
+        if matches!(head.concept, Concept::Check | Concept::Look)
+            && objects.classes == 0
+            && objects.names.is_empty()
+            && measures(&tokens[head.at..tokens.len().min(head.at + 10)])
+        {
+            objects.classes = class::SYSTEM;
         }
         let bare = objects.words.iter().all(|word| {
             word.ends_with("ly")
@@ -384,15 +389,23 @@ impl Passage<'_> {
         let head = &found.head;
         let tokens = &self.sentence.tokens;
         let thing = objects::named_in(&tokens[found.subject.0.min(head.at)..found.subject.1.min(head.at)]);
-        let mine = thing.pronoun || thing.quote || thing.none || thing.count.is_some() || !thing.names.is_empty();
+        let at_hand = thing.says(DIGITAL) || !thing.actions.is_empty() || objects.says(&["successfully", "succes"]);
+        let mine =
+            at_hand || thing.pronoun || thing.quote || thing.none || thing.count.is_some() || !thing.names.is_empty();
         if mine || thing.possessed || objects.possessed || objects.to_user {
             return false;
         }
         let classes = thing.classes & !(class::ALL | class::IDIOM);
-        let state = !head.past && !head.perfect;
+        let now =
+            tokens[head.start.min(head.at)..head.at].iter().any(|token| matches!(token.word(), "now" | "maintenant"));
+        let state = !head.past && !head.perfect && !now;
         let set =
             state && head.concept == Concept::Set && classes & !(class::NETWORK | class::SETTING | class::WEB) == 0;
-        set || classes == 0
+        let changed = matches!(
+            head.concept,
+            Concept::Delete | Concept::Remove | Concept::Clean | Concept::Change | Concept::Create | Concept::Move
+        );
+        set || classes == 0 && (state || changed)
     }
 
     /// Names behind a relative clause about the user: "the changes you asked for in budget.csv".
@@ -585,6 +598,14 @@ fn saying(tokens: &[Token]) -> bool {
             )
         })
 }
+
+/// Things of a computer that no class holds: what is done to them is the assistant's doing.
+#[rustfmt::skip]
+const DIGITAL: &[&str] = &[
+    "entry", "entries", "entree", "entrees", "database", "screenshot", "screenshots", "capture", "captures", "cache",
+    "cookies", "task", "tasks", "data", "donnees", "base", "repository", "branch", "branche", "version", "versions",
+    "recording", "recordings", "changes", "modifications", "content", "contents", "contenu", "key", "value",
+];
 
 /// "20 GB", "20 Go": a quantity of what only the computer knows.
 fn measures(tokens: &[Token]) -> bool {
