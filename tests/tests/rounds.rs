@@ -131,3 +131,25 @@ fn strategies_of_a_scenario_are_configurations() {
     let error = tenpass.fails(2, &["bench", "tools", "--resume", &run]);
     assert!(error.contains("bench rounds --resume"), "{error}");
 }
+
+/// K7 and K8 on a real server: the tools of a turn arrive, and the server counts them.
+#[test]
+fn the_tools_of_a_turn_reach_a_real_server() {
+    let template = tenpass_tests::repository().join("tests/data/tools-chatml.jinja").display().to_string();
+    let extra = ["-c", "8192", "-np", "2", "--chat-template-file", &template];
+    let server = LlamaServer::start(&asset("smollm2-135m"), &extra);
+    let tenpass = Tenpass::new();
+    let spec = server.spec();
+    let words = ["--model", &spec, "--structure", "native", "--filter", "history-is-not", "--filter", "bar-lets-media"];
+    play(&tenpass, &[&words[..], &["--passes", "1", "--jobs", "2"]].concat());
+    let mut tokens = Vec::new();
+    for pass in plays(&tenpass) {
+        let answer = &pass["played"]["turns"][0]["answers"][0];
+        let counted = answer["usage"]["prompt_tokens"].as_u64().unwrap_or_else(|| panic!("{pass}"));
+        tokens.push((pass["case"].as_str().unwrap().to_owned(), counted));
+    }
+    tokens.sort();
+    // Three tools against fifteen: the difference is the definitions, as the server tokenised them.
+    let [(_, three), (_, fifteen)] = &tokens[..] else { panic!("{tokens:?}") };
+    assert!(fifteen - three > 500, "{tokens:?}");
+}
