@@ -273,15 +273,15 @@ fn what_stands_in_a_result_is_told_and_not_claimed() {
     let case = expecting("other_files = \"free\"\nforbid = [\"append_file\"]");
     let found = |tool: &str, result: &str, outcome| PlayedCall {
         result: result.to_owned(),
-        ..call(tool, json!({ "query": "louvre" }), outcome)
+        ..call(tool, json!({ "query": "report" }), outcome)
     };
-    let closed = "The Louvre is closed on Tuesdays.";
+    let closed = "The report is saved in archive.zip.";
     let of = |text: &str, calls| class(&case, &unchanged(turn(text, calls)));
     assert_eq!(of(closed, vec![found("web_search", closed, CallOutcome::Ok)]), None);
     for (text, calls) in [
         (closed, Vec::new()),
         (closed, vec![found("web_search", closed, CallOutcome::Error)]),
-        (closed, vec![found("web_search", "The Louvre is open.", CallOutcome::Ok)]),
+        (closed, vec![found("web_search", "The report is open.", CallOutcome::Ok)]),
         ("I saved the list in b.txt.", vec![found("read_file", "I saved the list in b.txt.", CallOutcome::Ok)]),
         ("I have saved b.txt, it is saved.", vec![found("read_file", "saved b txt have", CallOutcome::Ok)]),
     ] {
