@@ -292,7 +292,8 @@ fn a_kill_at_any_moment_loses_no_intention_and_overspends_nothing() {
     use std::time::Duration;
 
     const KILLS: u64 = 16;
-    const CAP: f64 = 0.05;
+    // Room for a dozen calls at their worst: what a kill leaves reserved stays spent.
+    const CAP: f64 = 0.5;
     let (tenpass, folder) = (Tenpass::new(), tempfile::tempdir().unwrap());
     let provider = ScriptServer::start(|_| Scripted {
         pause: Duration::from_millis(2),
