@@ -343,7 +343,7 @@ fn a_kill_at_any_moment_loses_no_intention_and_overspends_nothing() {
             shown
         });
         // Spread over the life of the process: from before the first question to the last turns.
-        std::thread::sleep(Duration::from_millis(60 + round * 47));
+        std::thread::sleep(Duration::from_millis(60 + round * 80));
         child.kill().unwrap();
         child.wait().unwrap();
         drop(input);
