@@ -94,7 +94,7 @@ fn duplicate(file: &str, case: &Case, places: &mut BTreeMap<String, String>, err
 
 fn read_suite(path: &Path) -> Result<SuiteText, Vec<CaseError>> {
     let (folder, files) = if path.is_dir() {
-        (path.to_owned(), case_files(path).map_err(|error| vec![error])?)
+        (path.to_owned(), toml_files(path, "case").map_err(|error| vec![error])?)
     } else {
         let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         (folder.to_owned(), vec![path.to_owned()])
@@ -124,8 +124,8 @@ fn read_suite(path: &Path) -> Result<SuiteText, Vec<CaseError>> {
     finish(text, errors)
 }
 
-/// The case files of a folder, sorted by name.
-fn case_files(folder: &Path) -> Result<Vec<PathBuf>, CaseError> {
+/// The files of a folder that hold cases or scenarios (`what`), sorted by name.
+pub(crate) fn toml_files(folder: &Path, what: &str) -> Result<Vec<PathBuf>, CaseError> {
     let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
     let mut files = Vec::new();
     for entry in entries {
@@ -142,8 +142,8 @@ fn case_files(folder: &Path) -> Result<Vec<PathBuf>, CaseError> {
         return Err(CaseError {
             file: folder.display().to_string(),
             line: 0,
-            message: "the folder holds no case file".to_owned(),
-            hint: Some("name a folder of *.toml case files, or one file".to_owned()),
+            message: format!("the folder holds no {what} file"),
+            hint: Some(format!("name a folder of *.toml {what} files, or one file")),
         });
     }
     Ok(files)
@@ -167,12 +167,12 @@ fn read(path: &Path) -> Result<String, CaseError> {
     })
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> CaseError {
+pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> CaseError {
     let missing = error.kind() == std::io::ErrorKind::NotFound;
     CaseError {
         file: path.display().to_string(),
         line: 0,
         message: if missing { "no such file or folder".to_owned() } else { format!("cannot be read: {error}") },
-        hint: Some("--cases takes a folder of case files or one file".to_owned()),
+        hint: Some("--cases takes a folder of *.toml files or one file".to_owned()),
     }
 }

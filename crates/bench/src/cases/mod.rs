@@ -40,5 +40,6 @@ mod tests;
 pub use case::{Case, CaseKind, Expect, ExpectedCall, Language, Suite, digest};
 pub use error::CaseError;
 pub use load::{PROMPT_FILE, SuiteText, TOOLS_FILE, load_suite, load_tools, parse_suite};
+pub(crate) use load::{toml_files, unreadable};
 pub use matcher::{Argument, KINDS, Matcher, MatcherError, NotationError, Pattern};
 pub use write::to_toml;

@@ -1,7 +1,7 @@
 //! Scenario files: a folder of `*.toml`, one file a family, or one file of it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 use tenpass_trace::{Message, ToolDefinition};
@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::Scenario;
 use super::check::{check, offers};
-use crate::cases::{Case, CaseError, Expect, Suite, digest};
+use crate::cases::{Case, CaseError, Expect, Suite, digest, toml_files, unreadable};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,7 +23,8 @@ struct File {
 /// carry them. `tools` are those that a scenario may offer ([`super::definitions`]). Every fault of every file is
 /// reported, except that a file stops at its first error of form.
 pub fn load_suite(path: &Path, tools: &[ToolDefinition]) -> Result<Suite, Vec<CaseError>> {
-    let files = if path.is_dir() { files(path).map_err(|error| vec![error])? } else { vec![path.to_owned()] };
+    let files =
+        if path.is_dir() { toml_files(path, "scenario").map_err(|error| vec![error])? } else { vec![path.to_owned()] };
     let mut texts = Vec::new();
     let mut errors = Vec::new();
     for file in files {
@@ -105,32 +106,4 @@ fn syntax(name: &str, text: &str, error: &toml::de::Error) -> CaseError {
 
 fn line_of(text: &str, offset: usize) -> usize {
     text.get(..offset).map_or(1, |before| before.matches('\n').count() + 1)
-}
-
-fn files(folder: &Path) -> Result<Vec<PathBuf>, CaseError> {
-    let entries = std::fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
-    let mut files: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.is_file() && path.extension().is_some_and(|extension| extension == "toml"))
-        .collect();
-    files.sort();
-    if files.is_empty() {
-        return Err(CaseError {
-            file: folder.display().to_string(),
-            line: 0,
-            message: "the folder holds no scenario file".to_owned(),
-            hint: Some("name a folder of *.toml scenario files, or one file".to_owned()),
-        });
-    }
-    Ok(files)
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> CaseError {
-    let missing = error.kind() == std::io::ErrorKind::NotFound;
-    CaseError {
-        file: path.display().to_string(),
-        line: 0,
-        message: if missing { "no such file or folder".to_owned() } else { format!("cannot be read: {error}") },
-        hint: Some("--cases takes a folder of scenario files or one file".to_owned()),
-    }
 }
