@@ -13,7 +13,7 @@ mod editor;
 mod person;
 mod screen;
 mod setup;
-mod style;
+pub(in crate::commands) mod style;
 mod talk;
 mod terminal;
 #[cfg(test)]

@@ -71,7 +71,7 @@ pub(super) fn one_line(text: &str, most: usize) -> String {
 }
 
 /// The first characters, with an ellipsis when there are more.
-pub(super) fn shortened(text: &str, most: usize) -> String {
+pub(in crate::commands) fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

@@ -10,6 +10,7 @@ use tenpass_trace::journal::Entry;
 use tenpass_trace::{CallOutcome, TraceEvent, TraceRecord, TurnEnd};
 
 use super::{each_record, local, nothing_yet, short, warn};
+use crate::commands::chat::style::shortened;
 use crate::commands::table::table;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -150,10 +151,5 @@ pub(super) fn end_name(end: TurnEnd) -> String {
 
 /// Text of others on one line.
 pub(super) fn one_line(text: &str, most: usize) -> String {
-    let line = visible(&text.split_whitespace().collect::<Vec<_>>().join(" "));
-    if line.chars().count() <= most {
-        return line;
-    }
-    let kept: String = line.chars().take(most.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    shortened(&visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")), most)
 }

@@ -26,6 +26,7 @@ pub use toolbox::LiveTools;
 use std::sync::Arc;
 
 use tenpass_agent::Retrieval;
+use tenpass_agent::feedback::{Verdict, label_from_confirmations};
 use tenpass_agent::interaction::{AgentEvent, Clock, Interaction, Recorder, RunState};
 use tenpass_agent::memory::{Document, prompt_entries};
 use tenpass_agent::policy::Profile;
@@ -33,7 +34,7 @@ use tenpass_agent::prompt::{self, Language, Sections};
 use tenpass_agent::run::{Agent, TurnError, TurnInput, TurnReport};
 use tenpass_agent::session::{Exchange, SessionState, is_emergency};
 use tenpass_trace::database::{self, ConfirmationLabel, Database, DatabaseError, ToolTurn};
-use tenpass_trace::{ConfirmationAnswer, Message, Role, TraceEvent, TraceRecord, TurnEnd};
+use tenpass_trace::{Message, Role, TraceEvent, TraceRecord, TurnEnd};
 use tokio_util::sync::CancellationToken;
 
 use crate::memory::MemoryFile;
@@ -327,10 +328,6 @@ impl Assistant {
             end: report.end,
         })?;
         let Some(request) = report.last_request.as_ref().filter(|_| !report.ledger.is_empty()) else { return Ok(()) };
-        let asked = report
-            .confirmations
-            .iter()
-            .filter(|answer| matches!(answer, ConfirmationAnswer::Approved | ConfirmationAnswer::Refused));
         let first = report.first_request.as_ref().unwrap_or(request);
         self.database.record_tool_turn(&ToolTurn {
             turn: turn.to_owned(),
@@ -341,7 +338,10 @@ impl Assistant {
             tools: if first.tools.is_empty() { self.agent.tools.definitions().to_vec() } else { first.tools.clone() },
             answer: report.text.clone(),
             end: report.end,
-            label: ConfirmationLabel::of(asked.map(|answer| *answer == ConfirmationAnswer::Approved)),
+            label: label_from_confirmations(&report.confirmations).map(|verdict| match verdict {
+                Verdict::Accepted => ConfirmationLabel::Accepted,
+                Verdict::Rejected | Verdict::Corrected => ConfirmationLabel::Rejected,
+            }),
         })?;
         Ok(())
     }
