@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use crate::hypergeometric::Hypergeometric;
+use crate::region::Region;
 use crate::tally::{Pair, Tally};
 
-/// Two Fisher p-values that differ by less than this, relatively, are one value.
-const TIE: f64 = 1e-9;
 /// The work grows with the square of the passes; beyond this many Fisher's test is as good.
 const UNCONDITIONAL_UP_TO: u32 = 1000;
+/// Peaks of the chance over the unknown rate that are located beyond the grid.
+const REFINED_PEAKS: usize = 4;
 
 /// The two-sided p-value: twice the smaller one-sided one, at most 1 (Boschloo 1970, as scipy).
 ///
@@ -53,73 +54,93 @@ fn fisher(before: Tally, after: Tally) -> f64 {
 /// `observed` is Fisher's p of the table. Stops early, with a lower bound, once that exceeds `enough`.
 fn one_sided((before, after, observed): (Tally, Tally, f64), enough: f64) -> f64 {
     let total = before.total() + after.total();
-    // Given s successes in all, the tables at least as extreme form an upper tail. Its conditional
-    // probability is the largest attainable Fisher p that does not exceed the observed one.
-    let tails: Vec<f64> = (0..=total)
-        .map(|s| {
-            let tails = Hypergeometric::new(before.total(), after.total(), s).upper_tails();
-            tails.into_iter().find(|tail| *tail <= observed * (1.0 + TIE)).unwrap_or(0.0)
-        })
-        .collect();
-    let ratios: Vec<f64> = (0..total).map(|s| f64::from(total - s) / f64::from(s + 1)).collect();
-    let function = |rate: f64| mean_tail(&tails, &ratios, rate);
+    let region = Region::new(before.total(), after.total(), observed);
+    let sums = BinomialSums::new(total);
     let pooled = f64::from(before.passed() + after.passed()) / f64::from(total);
-    let first = function(pooled);
-    if first > enough { first } else { maximise(function, total).min(1.0) }
+    if enough.is_finite() {
+        // A part of the mean is a lower bound of it: the most likely sums alone settle most tables.
+        let reach = (2.0 * (f64::from(total) * pooled * (1.0 - pooled)).sqrt()).ceil() as u32;
+        let middle = before.passed() + after.passed();
+        let bound = sums.mean(&region.tails(middle.saturating_sub(reach), (middle + reach).min(total)), pooled);
+        if bound > enough {
+            return bound;
+        }
+    }
+    let tails = region.tails(0, total);
+    let first = sums.mean(&tails, pooled);
+    if first > enough { first } else { maximise(|rate| sums.mean(&tails, rate), total).max(first).min(1.0) }
 }
 
-/// The mean of `tails`\[s\] when s is binomial with this rate. `ratios` are those of neighbouring
-/// binomial coefficients.
-fn mean_tail(tails: &[f64], ratios: &[f64], rate: f64) -> f64 {
+/// Means over the binomial number of successes of so many passes.
+struct BinomialSums {
+    /// C(n, s + 1)/C(n, s) for every s. Backwards they are their own inverses.
+    ratios: Vec<f64>,
+}
+
+impl BinomialSums {
     /// A term this much smaller than the largest cannot matter.
-    const NEGLIGIBLE: f64 = 1e-22;
-    let total = ratios.len();
-    if rate <= 0.0 {
-        return tails[0];
+    const NEGLIGIBLE: f64 = 1e-16;
+
+    fn new(total: u32) -> Self {
+        Self { ratios: (0..total).map(|s| f64::from(total - s) / f64::from(s + 1)).collect() }
     }
-    if rate >= 1.0 {
-        return tails[total];
-    }
-    let odds = rate / (1.0 - rate);
-    let mode = (((total + 1) as f64 * rate) as usize).min(total);
-    let (mut weights, mut sum) = (1.0, tails[mode]);
-    let mut term = 1.0;
-    for s in mode..total {
-        term *= ratios[s] * odds;
-        weights += term;
-        sum += term * tails[s + 1];
-        if term < NEGLIGIBLE {
-            break;
+
+    /// The mean of `values`\[s\] when s successes come at this rate.
+    fn mean(&self, values: &[f64], rate: f64) -> f64 {
+        let total = self.ratios.len();
+        if rate <= 0.0 || rate >= 1.0 {
+            return values[if rate <= 0.0 { 0 } else { total }];
         }
-    }
-    term = 1.0;
-    for s in (0..mode).rev() {
-        term /= ratios[s] * odds;
-        weights += term;
-        sum += term * tails[s];
-        if term < NEGLIGIBLE {
-            break;
+        let odds = rate / (1.0 - rate);
+        let mode = (((total + 1) as f64 * rate) as usize).min(total);
+        let (mut weights, mut sum) = (1.0, values[mode]);
+        let mut add = |ratio: f64, value: f64, term: &mut f64| {
+            *term *= ratio;
+            weights += *term;
+            sum += *term * value;
+            *term >= Self::NEGLIGIBLE
+        };
+        let mut term = 1.0;
+        for (ratio, value) in self.ratios[mode..].iter().zip(&values[mode + 1..]) {
+            if !add(ratio * odds, *value, &mut term) {
+                break;
+            }
         }
+        term = 1.0;
+        let inverse = 1.0 / odds;
+        for (ratio, value) in self.ratios[total - mode..].iter().zip(values[..mode].iter().rev()) {
+            if !add(ratio * inverse, *value, &mut term) {
+                break;
+            }
+        }
+        sum / weights
     }
-    sum / weights
 }
 
-/// The maximum of a smooth function on \[0, 1\] whose features are about 1/√`scale` wide.
-fn maximise(function: impl Fn(f64) -> f64, scale: u32) -> f64 {
-    let steps = (16.0 * f64::from(scale).sqrt()).max(128.0) as usize;
-    let at = |i: usize| i as f64 / steps as f64;
+/// The maximum over the rate of a mean over binomial sums of `total` trials.
+///
+/// In φ = arcsin √rate its features are equally wide everywhere, about 1/(2√total), so a grid even
+/// in φ with a few points a feature misses none.
+fn maximise(function: impl Fn(f64) -> f64, total: u32) -> f64 {
+    let steps = (8.0 * f64::from(total).sqrt()).max(64.0) as usize;
+    let at = |i: usize| std::f64::consts::FRAC_PI_2 * i as f64 / steps as f64;
+    let function = |angle: f64| function(angle.sin().powi(2));
     let values: Vec<f64> = (0..=steps).map(|i| function(at(i))).collect();
     let best = values.iter().copied().fold(0.0, f64::max);
-    let peak = |i: usize| {
-        let left = i.checked_sub(1).map_or(0.0, |left| values[left]);
-        let right = values.get(i + 1).copied().unwrap_or(0.0);
-        values[i] >= left && values[i] >= right
+    // A peak can rise a little between two grid points; how much, the parabola through its
+    // neighbours tells. Only the most promising are refined: with many passes the middle is flat but
+    // for ripples.
+    let promise = |i: usize| {
+        let (left, middle, right) = (values[i.max(1) - 1], values[i], values[(i + 1).min(steps)]);
+        let bend = 2.0 * middle - left - right;
+        let rise = if bend > 0.0 { (left - right).powi(2) / (8.0 * bend) } else { 0.0 };
+        let peak = middle >= left && middle >= right && middle + 3.0 * rise >= best;
+        peak.then_some((middle + rise, i))
     };
-    // A peak can rise a little between two grid points, so near-best peaks are refined as well.
-    (0..=steps)
-        .filter(|&i| values[i] >= 0.98 * best && peak(i))
-        .map(|i| golden_section(&function, at(i.saturating_sub(1)), at((i + 1).min(steps))))
-        .fold(best, f64::max)
+    let mut peaks: Vec<(f64, usize)> = (0..=steps).filter_map(promise).collect();
+    peaks.sort_unstable_by(|left, right| right.0.total_cmp(&left.0));
+    let refined = |(_, i): &(f64, usize)| golden_section(function, at(i.saturating_sub(1)), at((i + 1).min(steps)));
+    peaks.iter().take(REFINED_PEAKS).map(refined).fold(best, f64::max)
 }
 
 /// The maximum of a function with one peak between `low` and `high`.
@@ -127,7 +148,7 @@ fn golden_section(function: impl Fn(f64) -> f64, mut low: f64, mut high: f64) ->
     const RATIO: f64 = 0.618_033_988_749_894_9;
     let (mut left, mut right) = (high - RATIO * (high - low), low + RATIO * (high - low));
     let (mut at_left, mut at_right) = (function(left), function(right));
-    for _ in 0..40 {
+    for _ in 0..24 {
         if at_left > at_right {
             (high, right, at_right) = (right, left, at_left);
             left = high - RATIO * (high - low);
@@ -217,6 +238,22 @@ mod tests {
             prop_assert!((p - boschloo(after, before)).abs() < 1e-12);
             let flipped = boschloo(Tally::new(n, a), Tally::new(m, b));
             prop_assert!((p - flipped).abs() < 1e-9, "{p} {flipped}");
+        }
+
+        #[test]
+        fn no_peak_is_missed(n in 1_u32..80, m in 1_u32..80, x in 0.0_f64..=1.0, y in 0.0_f64..=1.0) {
+            let (a, b) = ((x * f64::from(n)).round() as u32, (y * f64::from(m)).round() as u32);
+            let (before, after) = (Tally::new(a, n - a), Tally::new(b, m - b));
+            // The definition on a grid many times as dense: a lower bound, and nearly reached.
+            let dense = |before: Tally, after: Tally| {
+                let tails = Region::new(before.total(), after.total(), fisher(before, after)).tails(0, n + m);
+                let sums = BinomialSums::new(n + m);
+                let rate = |i: u32| (std::f64::consts::FRAC_PI_2 * f64::from(i) / 3000.0).sin().powi(2);
+                (0..=3000).map(|i| sums.mean(&tails, rate(i))).fold(0.0, f64::max)
+            };
+            let expected = (2.0 * dense(before, after).min(dense(after, before))).min(1.0);
+            let found = boschloo(before, after);
+            prop_assert!(found >= expected - 1e-12 && found <= expected * (1.0 + 1e-4), "{found} {expected}");
         }
 
         #[test]

@@ -37,20 +37,24 @@ pub fn cmh(pairs: &[Pair]) -> Option<Cmh> {
 /// distribution per case. Its tails are cut where they hold less than 1e-20, so the result is
 /// exact to about 1e-15. 1 when no case can tell the two apart.
 pub fn cmh_exact(pairs: &[Pair]) -> f64 {
-    let mut total = Distribution { first: 0, weights: vec![1.0] };
     let (mut observed, mut mean) = (0_i64, 0.0);
+    let mut parts = Vec::new();
     for pair in informative(pairs) {
         observed += i64::from(pair.after.passed());
         mean += Hypergeometric::moments(pair.before, pair.after).0;
         let successes = pair.before.passed() + pair.after.passed();
-        total.add(&Hypergeometric::new(pair.before.total(), pair.after.total(), successes));
+        parts.push(Distribution::of(Hypergeometric::new(pair.before.total(), pair.after.total(), successes)));
     }
+    // Two and two: narrow distributions are cheap to convolve.
+    while parts.len() > 1 {
+        parts = parts.chunks(2).map(Distribution::sum).collect();
+    }
+    let Some(total) = parts.pop() else { return 1.0 };
     let distance = (observed as f64 - mean).abs();
     let tail: f64 = (total.first..)
         .zip(&total.weights)
         .filter(|(value, _)| (*value as f64 - mean).abs() >= distance - 1e-7)
-        .map(|(_, weight)| weight)
-        .sum();
+        .fold(0.0, |tail, (_, weight)| tail + weight);
     tail.clamp(0.0, 1.0)
 }
 
@@ -63,6 +67,7 @@ fn informative(pairs: &[Pair]) -> impl Iterator<Item = &Pair> {
 }
 
 /// A distribution over consecutive whole numbers.
+#[derive(Clone)]
 struct Distribution {
     first: i64,
     weights: Vec<f64>,
@@ -71,16 +76,26 @@ struct Distribution {
 impl Distribution {
     const NEGLIGIBLE: f64 = 1e-20;
 
-    fn add(&mut self, other: &Hypergeometric) {
-        let mut sum = vec![0.0; self.weights.len() + other.weights.len() - 1];
-        for (i, left) in self.weights.iter().enumerate() {
-            for (cell, right) in sum[i..].iter_mut().zip(&other.weights) {
-                *cell += left * right;
+    /// Of hundreds of possible splits of one case, only those near its mean have weight.
+    fn of(splits: Hypergeometric) -> Self {
+        let mut all = Self { first: i64::from(splits.first), weights: splits.weights };
+        all.trim();
+        all
+    }
+
+    /// The distribution of the sum of one or two independent numbers.
+    fn sum(parts: &[Self]) -> Self {
+        let [left, right] = parts else { return parts[0].clone() };
+        let (short, long) = if left.weights.len() < right.weights.len() { (left, right) } else { (right, left) };
+        let mut weights = vec![0.0; short.weights.len() + long.weights.len() - 1];
+        for (i, factor) in short.weights.iter().enumerate() {
+            for (cell, weight) in weights[i..].iter_mut().zip(&long.weights) {
+                *cell += factor * weight;
             }
         }
-        self.first += i64::from(other.first);
-        self.weights = sum;
-        self.trim();
+        let mut sum = Self { first: left.first + right.first, weights };
+        sum.trim();
+        sum
     }
 
     /// Cuts tails that cannot matter, so that the work grows with the spread, not the range.

@@ -69,6 +69,21 @@ pub fn clopper_pearson(tally: Tally, confidence: f64) -> Interval {
     }
 }
 
+/// The interval of a difference of two independent rates, after minus before (Newcombe's method 10,
+/// Statistics in Medicine 17, 1998): Wilson's intervals of both sides combined. `[−1, 1]` when a side
+/// has no scored pass.
+pub fn newcombe(before: Tally, after: Tally, confidence: f64) -> Interval {
+    let (Some(rate_before), Some(rate_after)) = (before.rate(), after.rate()) else {
+        return Interval { low: -1.0, high: 1.0 };
+    };
+    let (a, b) = (wilson(before, confidence), wilson(after, confidence));
+    let difference = rate_after - rate_before;
+    Interval {
+        low: difference - (rate_after - b.low).hypot(a.high - rate_before),
+        high: difference + (b.high - rate_after).hypot(rate_before - a.low),
+    }
+}
+
 /// How many passes in a row, all of them good, show a rate of at least `rate` with one-sided
 /// `confidence`: 59 for 0.95 at 0.95. `None` when no number of passes can.
 pub fn straight_passes_needed(rate: f64, confidence: f64) -> Option<u64> {
@@ -114,6 +129,17 @@ mod tests {
         close(clopper_pearson(Tally::new(59, 0), 0.95), 0.9393910990496601, 1.0);
         close(wilson(Tally::new(18, 11), 0.95), 0.4400254420598852, 0.7731197789919015);
         close(clopper_pearson(Tally::new(18, 11), 0.95), 0.42260464066440123, 0.7931313005134929);
+    }
+
+    /// Values from statsmodels.stats.proportion.confint_proportions_2indep(method="newcomb").
+    #[test]
+    fn differences_of_statsmodels() {
+        let found = |a: (u32, u32), b: (u32, u32)| newcombe(Tally::new(a.0, a.1), Tally::new(b.0, b.1), 0.95);
+        close(found((10, 0), (7, 3)), -0.6032218525388546, 0.03759243457905076);
+        close(found((3, 7), (8, 2)), 0.06647631448630487, 0.7397586340406174);
+        close(found((26, 3), (11, 18)), -0.6840023380149834, -0.27564557812860596);
+        close(found((5, 0), (5, 0)), -0.43448246478317476, 0.43448246478317476);
+        assert_eq!(newcombe(Tally::default(), Tally::new(1, 0), 0.95), Interval { low: -1.0, high: 1.0 });
     }
 
     #[test]

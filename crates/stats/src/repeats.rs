@@ -2,6 +2,7 @@
 
 use crate::interval::Interval;
 use crate::quantile::quantile;
+use crate::random::SplitMix64;
 use crate::special::ln_choose;
 use crate::tally::Tally;
 
@@ -38,8 +39,21 @@ fn per_case(tallies: &[Tally], k: u32, count: fn(Tally) -> u32) -> Vec<f64> {
     tallies
         .iter()
         .filter(|tally| tally.total() >= k.max(1))
-        .map(|tally| (ln_choose(count(*tally), k) - ln_choose(tally.total(), k)).exp().min(1.0))
+        .map(|tally| ratio_of_choices(count(*tally), tally.total(), k))
         .collect()
+}
+
+/// C(some, k)/C(all, k).
+fn ratio_of_choices(some: u32, all: u32, k: u32) -> f64 {
+    /// Up to here factor by factor, which rounds least.
+    const FACTORS: u32 = 100;
+    if k > some {
+        0.0
+    } else if k <= FACTORS {
+        (0..k).map(|i| f64::from(some - i) / f64::from(all - i)).product()
+    } else {
+        (ln_choose(some, k) - ln_choose(all, k)).exp().min(1.0)
+    }
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
@@ -52,16 +66,8 @@ pub fn bootstrap_mean(values: &[f64], resamples: usize, seed: u64, confidence: f
     if values.is_empty() || resamples == 0 {
         return None;
     }
-    let mut state = seed;
-    let mut draw = || {
-        // SplitMix64 (Steele, Lea, Flood 2014); the high bits scaled to the range have no visible bias.
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = state;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^= word >> 31;
-        values[((u128::from(word) * values.len() as u128) >> 64) as usize]
-    };
+    let mut random = SplitMix64::new(seed);
+    let mut draw = || values[random.below(values.len())];
     let mut means: Vec<f64> =
         (0..resamples).map(|_| (0..values.len()).map(|_| draw()).sum::<f64>() / values.len() as f64).collect();
     means.sort_by(f64::total_cmp);
@@ -88,6 +94,14 @@ mod tests {
         assert!((pass_hat_k(&tallies, 3).unwrap() - 1.4 / 3.0).abs() < 1e-12);
         assert!((pass_at_k(&tallies, 3).unwrap() - 2.6 / 3.0).abs() < 1e-12);
         assert_eq!(pass_hat_k(&tallies, 6), None);
+    }
+
+    #[test]
+    fn long_rows_of_passes_are_worked_out_in_logarithms() {
+        let tallies = [Tally::new(900, 100)];
+        let direct: f64 = (0..150_u32).map(|i| f64::from(900 - i) / f64::from(1000 - i)).product();
+        assert!((pass_hat_k(&tallies, 150).unwrap() / direct - 1.0).abs() < 1e-9);
+        assert!((pass_hat_k(&[Tally::new(7, 3)], 3).unwrap() - 35.0 / 120.0).abs() < 1e-15);
     }
 
     #[test]

@@ -3,7 +3,11 @@
 //! Textbook methods (Abramowitz & Stegun 6.1.40, 26.2.23, 26.5.8; Lentz's continued fractions),
 //! kept here so that the crate needs nothing else.
 
+mod gamma;
+
 use std::f64::consts::{PI, SQRT_2};
+
+pub use gamma::{chi_square_quantile, chi_square_sf, gamma_inc, gamma_inc_upper, gamma_quantile};
 
 /// Stirling's series is used from here on; smaller arguments are shifted up to it.
 const STIRLING_FROM: f64 = 12.0;
