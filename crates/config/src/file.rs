@@ -132,7 +132,7 @@ impl Reader<'_> {
 
 fn read_value(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
     match value {
-        DeValue::String(text) if !matches!(kind, Kind::Folders | Kind::Amount) => kind.from_text(text),
+        DeValue::String(text) if !matches!(kind, Kind::Folders | Kind::Texts(_) | Kind::Amount) => kind.from_text(text),
         DeValue::Integer(number) => kind.from_integer(i64::from_str_radix(number.as_str(), number.radix()).ok()?),
         DeValue::Float(number) if kind == Kind::Amount => kind.from_text(number.as_str()),
         DeValue::Array(items) if kind == Kind::Folders => {
@@ -144,6 +144,13 @@ fn read_value(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
                 })
                 .collect();
             paths.map(Value::Folders)
+        }
+        DeValue::Array(items) if matches!(kind, Kind::Texts(_)) => {
+            let texts = items.iter().map(|item| match item.get_ref() {
+                DeValue::String(text) => Some(text.to_string()),
+                _ => None,
+            });
+            kind.from_texts(texts.collect::<Option<_>>()?)
         }
         DeValue::Boolean(yes) => (kind == Kind::Flag).then_some(Value::Flag(*yes)),
         _ => None,

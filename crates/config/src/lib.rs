@@ -30,4 +30,4 @@ pub use home::Home;
 pub use layers::{Entry, Layers, Origin, Resolved};
 pub use reference::{configuration_reference, environment_reference};
 pub use setting::{Value, parse_duration};
-pub use settings::Settings;
+pub use settings::{Nightly, Settings};

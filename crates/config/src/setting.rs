@@ -35,6 +35,8 @@ pub enum Kind {
     Folders,
     /// A file; a relative one counts from the file that names it. Empty means the default place.
     File,
+    /// Several texts; any of these words, where words are given.
+    Texts(&'static [&'static str]),
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A number that is not negative, with up to six decimals, such as an amount of money.
@@ -159,6 +161,15 @@ pub const SETTINGS: &[Setting] = &[
         environment: None,
     },
     Setting { key: "spend.fail_open", kind: Kind::Flag, flag: None, environment: None },
+    Setting {
+        key: "nightly.benches",
+        kind: Kind::Texts(&["tools", "rounds", "claims"]),
+        flag: None,
+        environment: None,
+    },
+    Setting { key: "nightly.models", kind: Kind::Texts(&[]), flag: None, environment: None },
+    Setting { key: "nightly.filter", kind: Kind::Texts(&[]), flag: None, environment: None },
+    Setting { key: "nightly.delta", kind: Kind::Amount, flag: None, environment: None },
     Setting { key: "runs.dir", kind: Kind::Folder, flag: Some("--runs-dir"), environment: Some("TENPASS_RUNS_DIR") },
 ];
 
@@ -195,6 +206,8 @@ pub enum Value {
     Folder(Option<PathBuf>),
     /// Several folders.
     Folders(Vec<PathBuf>),
+    /// Several texts.
+    Texts(Vec<String>),
     /// In millionths.
     Amount(u64),
 }
@@ -215,6 +228,10 @@ impl fmt::Display for Value {
                 let shown: Vec<String> = paths.iter().map(|path| format!("{:?}", path.display().to_string())).collect();
                 write!(formatter, "[{}]", shown.join(", "))
             }
+            Self::Texts(texts) => {
+                let shown: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
+                write!(formatter, "[{}]", shown.join(", "))
+            }
             Self::Amount(micros) => write!(formatter, "{}", *micros as f64 / MICROS as f64),
         }
     }
@@ -233,6 +250,8 @@ impl Kind {
             Self::Folder => "a folder".into(),
             Self::Folders => "a list of folders such as [\"~/Documents\"]".into(),
             Self::File => "a file".into(),
+            Self::Texts([]) => "a list of texts".into(),
+            Self::Texts(words) => format!("a list of {}", words.join(", ")),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::Amount => "a number that is not negative, such as 1.5".into(),
             Self::VariableName => "the name of an environment variable (never a key itself)".into(),
@@ -265,6 +284,10 @@ impl Kind {
             Self::Folders => {
                 Some(Value::Folders(std::env::split_paths(text).filter(|path| !path.as_os_str().is_empty()).collect()))
             }
+            Self::Texts(_) => {
+                let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
+                self.from_texts(texts.map(str::to_owned).collect())
+            }
             Self::Amount => amount(text.trim()).map(Value::Amount),
             Self::Auto { .. } => (text == "auto").then_some(Value::Auto),
             Self::Duration => parse_duration(text).map(Value::Duration),
@@ -277,6 +300,13 @@ impl Kind {
                 (first_fits && fits).then(|| Value::Text(text.to_owned()))
             }
         }
+    }
+
+    /// Reads a value from a TOML list of strings.
+    pub fn from_texts(self, texts: Vec<String>) -> Option<Value> {
+        let Self::Texts(words) = self else { return None };
+        let known = |text: &String| !text.is_empty() && (words.is_empty() || words.contains(&text.as_str()));
+        texts.iter().all(known).then_some(Value::Texts(texts))
     }
 
     /// Reads a value from a TOML integer.

@@ -70,6 +70,21 @@ pub struct Settings {
     pub web_credits_per_day: u64,
     /// Whether paid calls go on when the counter cannot be read.
     pub spend_fail_open: bool,
+    /// What `tenpass nightly` runs.
+    pub nightly: Nightly,
+}
+
+/// What `tenpass nightly` runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Nightly {
+    /// `tools`, `rounds`, `claims`.
+    pub benches: Vec<String>,
+    /// Model SPECs, unparsed; none is the default model alone.
+    pub models: Vec<String>,
+    /// Only cases whose id contains one of these; none takes all.
+    pub filter: Vec<String>,
+    /// The smallest difference that matters, in millionths.
+    pub delta_micros: u64,
 }
 
 /// Where `web_search` searches.
@@ -134,6 +149,14 @@ impl Settings {
             Some(Value::Folders(paths)) => paths.clone(),
             _ => Vec::new(),
         };
+        let texts = |key: &str| match values.get(key) {
+            Some(Value::Texts(texts)) => texts.clone(),
+            _ => Vec::new(),
+        };
+        let amount = |key: &str| match values.get(key) {
+            Some(Value::Amount(micros)) => *micros,
+            _ => 0,
+        };
         let duration = |key: &str| match values.get(key) {
             Some(Value::Duration(length)) => *length,
             _ => Duration::from_mins(2),
@@ -181,9 +204,12 @@ impl Settings {
                 tavily_key_variable: filled(text("web.tavily_key_env")),
             },
             providers: vec![provider("claude"), provider("chatgpt"), provider("deepseek")],
-            usd_micros_per_day: match values.get("spend.usd_per_day") {
-                Some(Value::Amount(micros)) => *micros,
-                _ => 0,
+            usd_micros_per_day: amount("spend.usd_per_day"),
+            nightly: Nightly {
+                benches: texts("nightly.benches"),
+                models: texts("nightly.models"),
+                filter: texts("nightly.filter"),
+                delta_micros: amount("nightly.delta"),
             },
             web_credits_per_day: integer("spend.web_credits_per_day")
                 .and_then(|count| u64::try_from(count).ok())
