@@ -45,3 +45,4 @@ pub mod watchdog;
 mod words;
 
 pub use strategy::{Retrieval, Selection, StrategyError, Structure};
+pub use words::{content_words, fold};

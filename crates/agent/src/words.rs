@@ -1,7 +1,7 @@
 //! Folded words: what routing and similarity compare, equal for French and English.
 
 /// Lower-case, without accents or ligatures, typographic apostrophes made plain.
-pub(crate) fn fold(text: &str) -> String {
+pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for character in text.chars().flat_map(char::to_lowercase) {
         match character {
@@ -25,7 +25,7 @@ pub(crate) fn fold(text: &str) -> String {
 }
 
 /// The folded, stemmed content words of a text, in order, with repeats.
-pub(crate) fn content_words(text: &str) -> Vec<String> {
+pub fn content_words(text: &str) -> Vec<String> {
     fold(text)
         .split(|character: char| !character.is_alphanumeric())
         .filter(|word| word.chars().count() > 1 && !STOP_WORDS.contains(word))

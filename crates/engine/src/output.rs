@@ -167,6 +167,7 @@ impl Output {
                 prompt_ms: Some(milliseconds(self.started, prompt_ended)),
                 decode_ms: Some(milliseconds(prompt_ended, now)),
             },
+            endpoint: None,
         };
         for pass in passes {
             pass.events.send(ChatEvent::Done(completion.clone()));

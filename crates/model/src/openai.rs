@@ -345,7 +345,8 @@ impl ChatModel for OpenAiModel {
 fn unreadable_answer(failure: &Failure) -> Option<[ChatEvent; 2]> {
     let Failure::Status { status: 500, message, .. } = failure else { return None };
     let text = unparsed_output(message)?;
-    let end = Completion { finish: FinishReason::Other, usage: Usage::default(), timings: Timings::default() };
+    let (usage, timings) = (Usage::default(), Timings::default());
+    let end = Completion { finish: FinishReason::Other, usage, timings, endpoint: None };
     Some([ChatEvent::Text(text.to_owned()), ChatEvent::Done(end)])
 }
 

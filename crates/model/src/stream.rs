@@ -88,6 +88,9 @@ pub struct Completion {
     pub usage: Usage,
     /// The backend's durations.
     pub timings: Timings,
+    /// Which of several endpoints answered; `None` where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
 }
 
 /// A whole answer with the moments at which its parts arrived.

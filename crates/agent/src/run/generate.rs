@@ -96,7 +96,7 @@ impl Driver<'_> {
             }
             if arrived.is_too_long() {
                 let (usage, timings) = (Usage::default(), Timings::default());
-                return Ended::Answered(Completion { finish: FinishReason::Length, usage, timings });
+                return Ended::Answered(Completion { finish: FinishReason::Length, usage, timings, endpoint: None });
             }
             match event {
                 Some(Ok(ChatEvent::Text(piece))) => {

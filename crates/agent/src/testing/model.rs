@@ -155,7 +155,8 @@ fn events(said: &Said) -> Vec<Result<ChatEvent, ModelError>> {
         None => {
             let by_calls = if said.calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
             let finish = said.finish.unwrap_or(by_calls);
-            events.push(Ok(ChatEvent::Done(Completion { finish, usage: said.usage, timings: Timings::default() })));
+            let timings = Timings::default();
+            events.push(Ok(ChatEvent::Done(Completion { finish, usage: said.usage, timings, endpoint: None })));
         }
     }
     events

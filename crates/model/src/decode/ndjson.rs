@@ -124,6 +124,7 @@ fn completion(document: &Value, has_calls: bool) -> Completion {
             prompt_ms: milliseconds("prompt_eval_duration"),
             decode_ms: milliseconds("eval_duration"),
         },
+        endpoint: None,
     }
 }
 

@@ -248,7 +248,7 @@ impl OpenAiDecoder {
             finish => finish,
         };
         self.done = true;
-        events.push(ChatEvent::Done(Completion { finish, usage: self.usage, timings: self.timings }));
+        events.push(ChatEvent::Done(Completion { finish, usage: self.usage, timings: self.timings, endpoint: None }));
     }
 }
 

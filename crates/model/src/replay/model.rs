@@ -175,6 +175,7 @@ fn completion(answer: &Answer) -> Completion {
             completion_tokens: answer.completion_tokens,
         },
         timings: Timings::default(),
+        endpoint: None,
     }
 }
 

@@ -126,7 +126,8 @@ mod tests_support {
                 let arguments = serde_json::json!({ "on": true });
                 yield ChatEvent::ToolCall(StructuredCall { id: None, name: "lamp".into(), arguments, repaired: None });
                 let usage = Usage { prompt_tokens: Some(3), cached_tokens: None, completion_tokens: Some(5) };
-                yield ChatEvent::Done(Completion { finish: FinishReason::ToolCalls, usage, timings: Timings::default() });
+                let timings = Timings::default();
+                yield ChatEvent::Done(Completion { finish: FinishReason::ToolCalls, usage, timings, endpoint: None });
             })
         }
 

@@ -14,7 +14,7 @@ use tenpass_trace::{Message, ToolDefinition};
 use super::fake;
 use super::stub::Stub;
 
-fn asking(text: &str) -> ChatRequest {
+pub(crate) fn asking(text: &str) -> ChatRequest {
     ChatRequest {
         messages: vec![Message::system("Be short."), Message::user(text)],
         options: SamplingOptions { temperature: 0.0, ..SamplingOptions::default() },
@@ -22,7 +22,7 @@ fn asking(text: &str) -> ChatRequest {
     }
 }
 
-fn suite() -> Suite {
+pub(crate) fn suite() -> Suite {
     let formatted = json!({"type": "object", "properties": {"word": {"const": "attic"}}, "required": ["word"]});
     Suite {
         question: asking("hello there"),

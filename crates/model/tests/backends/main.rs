@@ -6,6 +6,7 @@
 mod conformance;
 mod fake;
 mod faults;
+mod pool;
 mod requests;
 mod splits;
 mod stub;

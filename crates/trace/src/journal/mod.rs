@@ -38,7 +38,7 @@ pub use error::JournalError;
 pub use key::JournalKey;
 pub use line::{Head, Mac};
 pub use pair::{HeadKeeper, Heads, INTENTIONS_JOURNAL, Journals, JournalsRecovery, TRACE_JOURNAL, journal_path};
-pub use read::{Entry, Records, records};
+pub use read::{Entry, Position, Records, records, records_from};
 pub use verify::{FINDINGS, FileReport, Finding, FindingKind, Verification, verify};
 
 /// The version of the format, in the first line of each file.
