@@ -7,6 +7,7 @@ extern crate self as tenpass_bench;
 pub mod bfcl;
 pub mod cases;
 pub mod grade;
+pub mod life;
 pub mod probe;
 pub mod rounds;
 pub mod run;

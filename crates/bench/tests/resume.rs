@@ -235,5 +235,5 @@ fn newer_minor_versions_are_read_and_not_written() {
     assert_eq!(error.to_string(), format!("{} has format {next}, this program writes up to {current}", path.display()));
     newer("2.0");
     let error = open_run(store.path(), &id).unwrap_err();
-    assert_eq!(error.to_string(), format!("{} has format 2.0, this program reads up to 1.1", path.display()));
+    assert_eq!(error.to_string(), format!("{} has format 2.0, this program reads up to 1.2", path.display()));
 }

@@ -16,13 +16,15 @@
 //! argument is marked `off_schema`: the answer stays right and the tool stays what the model sees.
 //!
 //! [`import`] reads, [`write()`] makes case files that [`crate::cases::load_suite`] accepts, and [`self_check`]
-//! replays every accepted answer and a set of wrong ones through this project's grader.
+//! replays every accepted answer and a set of wrong ones through this project's grader. [`export()`] goes the
+//! other way.
 
 mod answer;
 mod category;
 mod check;
 mod convert;
 mod error;
+mod export;
 mod read;
 
 use std::path::{Path, PathBuf};
@@ -30,6 +32,7 @@ use std::path::{Path, PathBuf};
 pub use category::Category;
 pub use check::{CategoryCheck, SelfCheck, self_check};
 pub use error::ImportError;
+pub use export::{Exported, export};
 
 use crate::cases::{Case, to_toml};
 

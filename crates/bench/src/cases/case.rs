@@ -58,10 +58,13 @@ pub enum Language {
     /// French.
     #[serde(rename = "fr")]
     French,
+    /// Not told by whoever wrote the case (ISO 639-2); case files cannot say so.
+    #[serde(rename = "und")]
+    Undetermined,
 }
 
 impl Language {
-    /// Every language, by the name in case files.
+    /// Every language of case files, by its name there.
     pub const NAMES: &'static [&'static str] = &["en", "fr"];
 
     /// The stored and printed name (ISO 639-1).
@@ -69,6 +72,7 @@ impl Language {
         match self {
             Self::English => "en",
             Self::French => "fr",
+            Self::Undetermined => "und",
         }
     }
 }

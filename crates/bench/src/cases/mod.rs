@@ -22,10 +22,12 @@
 //! [`load_suite`] reads it and reports every fault of every file, with its line. A [`Case`] comes out
 //! with everything resolved, so that a run can store it and grade it again without the files.
 
+mod block;
 mod case;
 mod check;
 mod error;
 mod file;
+mod given;
 mod load;
 pub(crate) mod matcher;
 mod notation;
@@ -37,8 +39,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use block::{SuiteShared, case_text, expect_lines};
 pub use case::{Case, CaseKind, Expect, ExpectedCall, Language, Suite, digest};
 pub use error::CaseError;
+pub use given::parse_expect;
 pub use load::{PROMPT_FILE, SuiteText, TOOLS_FILE, load_suite, load_tools, parse_suite};
 pub(crate) use load::{toml_files, unreadable};
 pub use matcher::{Argument, KINDS, Matcher, MatcherError, NotationError, Pattern};

@@ -126,6 +126,13 @@ pub fn summary(expect: &Expect) -> String {
     parts.join("; ")
 }
 
+/// The expectation in full, argument by argument.
+pub fn expected_text(expect: &Expect) -> String {
+    let mut text = String::new();
+    expectation(&mut text, expect);
+    text
+}
+
 fn expectation(text: &mut String, expect: &Expect) {
     if expect.no_call {
         let _ = writeln!(text, "  no call");

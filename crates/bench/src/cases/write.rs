@@ -23,7 +23,7 @@ pub fn to_toml(family: &str, comment: &str, cases: &[Case]) -> String {
 }
 
 /// Writing to a String cannot fail.
-fn put(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+pub(super) fn put(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     let _ = text.write_fmt(arguments);
 }
 
@@ -56,7 +56,7 @@ fn write_case(text: &mut String, case: &Case) {
     write_expect(text, &case.expect);
 }
 
-fn write_expect(text: &mut String, expect: &Expect) {
+pub(super) fn write_expect(text: &mut String, expect: &Expect) {
     put(text, format_args!("[case.expect]\n"));
     match expect.alternatives.as_slice() {
         [] => {}
@@ -110,7 +110,7 @@ fn message_table(message: &Message) -> Value {
     table
 }
 
-fn tool_table(tool: &ToolDefinition) -> Value {
+pub(super) fn tool_table(tool: &ToolDefinition) -> Value {
     let mut table = serde_json::to_value(tool).unwrap_or_default();
     if tool.category == ToolCategory::Core
         && let Some(table) = table.as_object_mut()
@@ -121,7 +121,7 @@ fn tool_table(tool: &ToolDefinition) -> Value {
 }
 
 /// A JSON value in TOML's inline notation.
-fn inline(value: &Value) -> String {
+pub(super) fn inline(value: &Value) -> String {
     match value {
         Value::Null => "\"\"".to_owned(),
         Value::Bool(flag) => flag.to_string(),
@@ -150,6 +150,6 @@ fn key(name: &str) -> String {
 }
 
 /// A basic string; JSON's escapes are TOML's, except that TOML also wants DEL escaped.
-fn string(text: &str) -> String {
+pub(super) fn string(text: &str) -> String {
     Value::String(text.to_owned()).to_string().replace('\u{7f}', "\\u007f")
 }

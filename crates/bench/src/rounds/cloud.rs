@@ -178,6 +178,7 @@ impl ChatModel for FixedWriter {
                     finish: FinishReason::Stop,
                     usage: Usage::default(),
                     timings: Timings::default(),
+                    endpoint: None,
                 })),
             ],
             ProviderAnswer::Error(reason) => {

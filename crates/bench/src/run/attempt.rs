@@ -141,6 +141,11 @@ impl Attempt {
         }
     }
 
+    /// Which of several endpoints answered.
+    pub(super) fn endpoint(&self) -> Option<String> {
+        self.completion.as_ref().and_then(|completion| completion.endpoint.clone())
+    }
+
     pub(super) fn finish(&self) -> Option<FinishReason> {
         self.completion.as_ref().map(|completion| completion.finish)
     }

@@ -18,11 +18,15 @@ use tokio_util::sync::CancellationToken;
 use crate::cases::Case;
 use crate::rounds::Stage;
 use crate::run::pass::{self, Lane, Limits, Pass, PassEnd, Report};
-use crate::run::schedule::{Turn, schedule};
+use crate::run::schedule::Turn;
+use crate::run::turns::Turns;
 use crate::run::{
-    EventSink, PreparedCase, RunEvent, RunOptions, RunPlan, StoppedConfiguration, pass_seed, prepare_case,
+    EventSink, PreparedCase, RunEvent, RunOptions, RunPlan, StoppedConfiguration, prepare_case, salted_seed,
 };
-use crate::store::{ConfigurationRecord, Entry, Found, Manifest, Progress, WriterHandle, WriterStopped};
+use crate::store::{
+    CaseSets, ClosedGate, ConfigurationRecord, DecidedComparison, Entry, Found, Manifest, Progress, WriterHandle,
+    WriterStopped,
+};
 
 /// Reports that may wait for the coordinator.
 const REPORTS: usize = 64;
@@ -34,6 +38,17 @@ pub(super) struct Ending {
     pub(super) invalid: u64,
     pub(super) cancelled: bool,
     pub(super) stopped: Vec<StoppedConfiguration>,
+    /// What was decided early, in a run that stops what is decided.
+    pub(super) early: Option<Early>,
+}
+
+/// What a run decided early.
+#[derive(Debug)]
+pub(super) struct Early {
+    /// Nothing is left to do.
+    pub(super) finished: bool,
+    pub(super) decided: Vec<DecidedComparison>,
+    pub(super) closed: Vec<ClosedGate>,
 }
 
 /// What the coordinator knows about a configuration.
@@ -41,6 +56,9 @@ struct Workplace {
     lane: Arc<Lane>,
     record: ConfigurationRecord,
     stage: Arc<Stage>,
+    /// The cases as this configuration meets them, where they are not those of the run.
+    own_cases: Option<Vec<Arc<Case>>>,
+    salt: u32,
     in_flight: usize,
     invalid_in_a_row: u32,
     stopped: bool,
@@ -54,16 +72,24 @@ struct Current {
     waiting: std::vec::IntoIter<(u32, u32)>,
 }
 
+fn shared(cases: &[Case]) -> Vec<Arc<Case>> {
+    cases.iter().cloned().map(Arc::new).collect()
+}
+
 pub(super) struct Coordinator<'a> {
     seed: u64,
+    passes: u32,
     limits: Limits,
     give_up_after: u32,
     warm_up: bool,
+    /// Of the run; a workplace may have its own versions.
     cases: Vec<Arc<Case>>,
     workplaces: Vec<Workplace>,
     progress: Progress,
     known_requests: Arc<Mutex<HashSet<String>>>,
-    turns: Box<dyn Iterator<Item = Turn> + Send>,
+    turns: Turns,
+    /// Passes of which was told that they are not needed.
+    not_needed: u64,
     current: Option<Current>,
     writer: WriterHandle,
     tasks: JoinSet<()>,
@@ -83,7 +109,7 @@ impl<'a> Coordinator<'a> {
         plan: &RunPlan,
         options: &RunOptions,
         manifest: &Manifest,
-        cases: Vec<Case>,
+        cases: &CaseSets,
         found: Found,
         writer: WriterHandle,
         sink: &'a dyn EventSink,
@@ -102,6 +128,8 @@ impl<'a> Coordinator<'a> {
             }),
             record: ConfigurationRecord { jobs: configuration.jobs.max(1), ..record.clone() },
             stage: Arc::new(Stage::of(configuration)),
+            own_cases: record.cases.as_ref().map(|_| shared(cases.of(index))),
+            salt: configuration.salt,
             in_flight: 0,
             invalid_in_a_row: 0,
             stopped: false,
@@ -109,6 +137,7 @@ impl<'a> Coordinator<'a> {
         let (sender, reports) = mpsc::channel(REPORTS);
         Self {
             seed: plan.seed,
+            passes: plan.passes,
             limits: Limits {
                 timeout: plan.timeout,
                 attempts: options.attempts.max(1),
@@ -116,8 +145,9 @@ impl<'a> Coordinator<'a> {
             },
             give_up_after: options.give_up_after.max(1),
             warm_up: options.warm_up,
-            turns: Box::new(schedule(cases.len(), plan.configurations.len(), options.cases_per_turn)),
-            cases: cases.into_iter().map(Arc::new).collect(),
+            turns: Turns::of(plan, options, manifest, cases, &found.progress),
+            not_needed: 0,
+            cases: shared(cases.shared()),
             workplaces: workplaces.collect(),
             progress: found.progress,
             known_requests: Arc::new(Mutex::new(found.requests)),
@@ -153,6 +183,7 @@ impl<'a> Coordinator<'a> {
         }
         while self.tasks.join_next().await.is_some() {}
         self.ending.cancelled = self.interrupt.is_cancelled();
+        self.ending.early = self.early();
         self.ending
     }
 
@@ -188,20 +219,19 @@ impl<'a> Coordinator<'a> {
         Ok(())
     }
 
-    /// Takes the next turn that has something to do; false at the end.
+    /// Takes the next turn that has something to do; false at the end, and where what comes next depends
+    /// on passes in flight.
     async fn next_turn(&mut self) -> Result<bool, WriterStopped> {
-        for turn in self.turns.by_ref() {
+        while let Some((turn, missing)) = self.turns.next(&self.progress) {
+            self.tell_if_shorter();
             let workplace = &self.workplaces[turn.configuration];
-            if workplace.stopped {
+            if workplace.stopped || missing.is_empty() {
                 continue;
             }
-            let missing = self.progress.missing(turn.case, turn.configuration);
-            if missing.is_empty() {
-                continue;
-            }
-            let prepared = prepare_case(&self.cases[turn.case], workplace.lane.model.info(), &workplace.record);
+            let case = workplace.own_cases.as_ref().unwrap_or(&self.cases)[turn.case].as_ref();
+            let prepared = prepare_case(case, workplace.lane.model.info(), &workplace.record);
             // A scenario's requests are known when it has been played.
-            let is_new = self.cases[turn.case].scenario.is_none()
+            let is_new = case.scenario.is_none()
                 && self.known_requests.lock().unwrap_or_else(PoisonError::into_inner).insert(prepared.sha256.clone());
             if is_new {
                 self.writer.write(Entry::Request(Box::new(prepared.record()))).await?;
@@ -209,6 +239,7 @@ impl<'a> Coordinator<'a> {
             self.current = Some(Current { turn, prepared: Arc::new(prepared), waiting: missing.into_iter() });
             return Ok(true);
         }
+        self.tell_if_shorter();
         Ok(false)
     }
 
@@ -216,9 +247,10 @@ impl<'a> Coordinator<'a> {
     fn start(&mut self, turn: Turn, batch: &[(u32, u32)]) {
         let Some(current) = &self.current else { return };
         let prepared = Arc::clone(&current.prepared);
-        let case = &self.cases[turn.case];
         let workplace = &mut self.workplaces[turn.configuration];
-        let seeds: Vec<u64> = batch.iter().map(|(number, _)| pass_seed(self.seed, &case.id, *number)).collect();
+        let case = Arc::clone(&workplace.own_cases.as_ref().unwrap_or(&self.cases)[turn.case]);
+        let seed = |number: u32| salted_seed(self.seed, workplace.salt, &case.id, number);
+        let seeds: Vec<u64> = batch.iter().map(|(number, _)| seed(*number)).collect();
         let requests = seeds.iter().map(|seed| prepared.seeded(*seed)).collect();
         let started = Instant::now();
         let streams = if case.scenario.is_some() { Vec::new() } else { workplace.lane.model.start_many(requests) };
@@ -234,7 +266,7 @@ impl<'a> Coordinator<'a> {
             let pass = Pass {
                 lane: Arc::clone(&workplace.lane),
                 case_index: turn.case,
-                case: Arc::clone(case),
+                case: Arc::clone(&case),
                 prepared: Arc::clone(&prepared),
                 stage: case.scenario.is_some().then(|| Arc::clone(&workplace.stage)),
                 known_requests: Arc::clone(&self.known_requests),
@@ -260,6 +292,7 @@ impl<'a> Coordinator<'a> {
             }
             Report::Ended { configuration, case, pass, end } => {
                 self.workplaces[configuration].in_flight -= 1;
+                self.note_result(case, configuration, pass, &end);
                 match end {
                     PassEnd::Finished { outcome, elapsed, fault } => {
                         self.ending.measured += 1;
@@ -281,6 +314,32 @@ impl<'a> Coordinator<'a> {
                 }
             }
         }
+    }
+
+    /// In a run that stops what is decided: how the pass ended may decide something.
+    fn note_result(&mut self, case: usize, configuration: usize, pass: u32, end: &PassEnd) {
+        let Turns::Waves(waves) = &mut self.turns else { return };
+        let success = if let PassEnd::Finished { outcome, .. } = end { outcome.success } else { None };
+        waves.note(case, configuration, pass, success);
+        self.tell_if_shorter();
+    }
+
+    fn tell_if_shorter(&mut self) {
+        let Turns::Waves(waves) = &self.turns else { return };
+        if waves.not_needed() > self.not_needed {
+            self.not_needed = waves.not_needed();
+            let whole = (self.cases.len() * self.workplaces.len()) as u64 * u64::from(self.passes);
+            self.sink.event(&RunEvent::Shortened { total: whole - self.not_needed });
+        }
+    }
+
+    fn early(&mut self) -> Option<Early> {
+        let Turns::Waves(waves) = &mut self.turns else { return None };
+        let names: Vec<String> = self.workplaces.iter().map(|workplace| workplace.lane.id.clone()).collect();
+        let finished = !self.cancel.is_cancelled() && self.ending.stopped.is_empty() && waves.is_over();
+        let (decided, closed) = waves.results(&names);
+        let closed = closed.into_iter().map(|(case, passes)| ClosedGate { case: self.cases[case].id.clone(), passes });
+        Some(Early { finished, decided, closed: closed.collect() })
     }
 
     fn names(&self, case: usize, configuration: usize) -> (String, String) {
@@ -309,6 +368,9 @@ impl<'a> Coordinator<'a> {
             return;
         }
         workplace.lane.cancel.cancel();
+        if let Turns::Waves(waves) = &mut self.turns {
+            waves.stop(configuration);
+        }
         let id = workplace.lane.id.clone();
         self.sink.event(&RunEvent::ConfigurationStopped { configuration: id.clone(), error: error.clone() });
         self.ending.stopped.push(StoppedConfiguration { configuration: id, error });
@@ -321,7 +383,8 @@ impl<'a> Coordinator<'a> {
             let case = (0..self.cases.len()).find(|case| !self.progress.missing(*case, configuration).is_empty());
             let Some(case) = case else { continue };
             let lane = Arc::clone(&workplace.lane);
-            let mut request = prepare_case(&self.cases[case], lane.model.info(), &workplace.record).request;
+            let case = workplace.own_cases.as_ref().unwrap_or(&self.cases)[case].as_ref();
+            let mut request = prepare_case(case, lane.model.info(), &workplace.record).request;
             request.options.max_tokens = 1;
             let answer = async {
                 let mut stream = lane.model.start(request);

@@ -45,6 +45,11 @@ pub enum RunEvent {
         /// Why.
         error: ModelError,
     },
+    /// Something was decided early: fewer passes are needed.
+    Shortened {
+        /// Passes of the whole run, as far as is known now.
+        total: u64,
+    },
     /// A configuration is given up; the others go on.
     ConfigurationStopped {
         /// The configuration.

@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::run::coordinator::{Coordinator, Ending};
+use crate::run::coordinator::{Coordinator, Early, Ending};
 use crate::run::judge::judge;
 use crate::run::{EventSink, RunError, RunEvent, RunOptions, RunOutcome, RunPlan, offered_tools};
 use crate::store::lines::{self, OpenAppend};
 use crate::store::{
-    Entry, Found, Index, PASSES, PassRecord, Progress, RunState, RunWriter, StoppedRecord, StoreError, WritableRun,
-    differences, open_run,
+    Entry, Found, Index, Manifest, PASSES, PassRecord, Progress, RunState, RunWriter, StoppedRecord, StoreError,
+    WritableRun, differences, open_run,
 };
 
 /// Carries out `plan`, telling `sink` what happens.
@@ -39,13 +39,13 @@ pub(crate) async fn execute_with(
 ) -> Result<RunOutcome, RunError> {
     let began = Instant::now();
     plan.check(options.resume.is_some())?;
-    let (mut run, found) = match &options.resume {
+    let (mut run, mut found) = match &options.resume {
         None => create(&plan, &options)?,
         Some(query) => reopen(&plan, &options, query)?,
     };
     let already_done = found.progress.settled();
     let mut files = run.open_files(already_done, open)?;
-    for outcome in missing_outcomes(&run, &found)? {
+    for outcome in missing_outcomes(&run, &mut found)? {
         files.push(&outcome)?;
     }
     if options.resume.is_some() {
@@ -56,9 +56,13 @@ pub(crate) async fn execute_with(
     sink.event(&RunEvent::RunStarted { run: run.manifest.id.clone(), total, already_done });
 
     let cases = std::mem::take(&mut run.cases);
-    let coordinator = Coordinator::new(&plan, &options, &run.manifest, cases, found, writer.handle(), sink, &cancel);
+    let coordinator = Coordinator::new(&plan, &options, &run.manifest, &cases, found, writer.handle(), sink, &cancel);
     let ending = coordinator.run().await;
     let closed = writer.close().await;
+    if let Some(early) = ending.early.as_ref().filter(|_| closed.is_ok()) {
+        note_early(&mut run.manifest, early, already_done + ending.measured);
+    }
+    let total = run.manifest.total_passes();
 
     let mut outcome = RunOutcome {
         run: run.manifest.id.clone(),
@@ -91,6 +95,16 @@ pub(crate) async fn execute_with(
     Ok(outcome)
 }
 
+/// Writes down what was decided early; a run in which nothing is left needs no more passes than it has.
+fn note_early(manifest: &mut Manifest, early: &Early, done: u64) {
+    let whole = manifest.cases * manifest.configurations.len() as u64 * u64::from(manifest.passes);
+    if let Some(record) = &mut manifest.early_stop {
+        record.decided.clone_from(&early.decided);
+        record.closed = if early.finished { early.closed.clone() } else { Vec::new() };
+        record.saved = if early.finished { whole - done } else { 0 };
+    }
+}
+
 fn state_of(ending: &Ending, closed: &Result<(), StoreError>, already_done: u64, total: u64) -> RunState {
     if closed.is_err() {
         RunState::Failed
@@ -105,24 +119,33 @@ fn state_of(ending: &Ending, closed: &Result<(), StoreError>, already_done: u64,
 
 fn create(plan: &RunPlan, options: &RunOptions) -> Result<(WritableRun, Found), RunError> {
     let cases = plan.own_cases();
-    if cases.is_empty() {
+    if cases.shared().is_empty() {
         let part = plan.partition.map_or_else(String::new, |partition| partition.to_string());
         return Err(RunError::Plan(format!("part {part} has no case")));
     }
-    let progress = Progress::empty(cases.len(), plan.configurations.len(), plan.passes);
-    let run = WritableRun::create(&options.store, plan.manifest(cases.len()), cases)?;
+    let count = cases.shared().len();
+    let progress = Progress::empty(count, plan.configurations.len(), plan.passes);
+    let run = WritableRun::create(&options.store, plan.manifest(count), cases)?;
     Ok((run, Found { progress, ungraded: Vec::new(), requests: HashSet::new() }))
 }
 
 fn reopen(plan: &RunPlan, options: &RunOptions, query: &str) -> Result<(WritableRun, Found), RunError> {
     let directory = open_run(&options.store, query)?.directory().to_owned();
     let run = WritableRun::open(&directory)?;
-    let mut wanted = plan.manifest(run.cases.len());
+    let mut wanted = plan.manifest(run.cases.shared().len());
     if plan.cases.is_empty() {
         wanted.digests = run.manifest.digests.clone();
+        for (record, stored) in wanted.configurations.iter_mut().zip(&run.manifest.configurations) {
+            (record.cases, record.digests) = (stored.cases.clone(), stored.digests.clone());
+        }
     } else {
         // What was asked counts, not which other cases the suite has by now.
         wanted.digests.suite.clone_from(&run.manifest.digests.suite);
+        for (record, stored) in wanted.configurations.iter_mut().zip(&run.manifest.configurations) {
+            if let (Some(digests), Some(stored)) = (&mut record.digests, &stored.digests) {
+                digests.suite.clone_from(&stored.suite);
+            }
+        }
     }
     let differences = differences(&run.manifest, &wanted);
     if !differences.is_empty() {
@@ -133,7 +156,7 @@ fn reopen(plan: &RunPlan, options: &RunOptions, query: &str) -> Result<(Writable
 }
 
 /// Outcomes of passes whose process ended between writing the answer and its grade.
-fn missing_outcomes(run: &WritableRun, found: &Found) -> Result<Vec<Entry>, StoreError> {
+fn missing_outcomes(run: &WritableRun, found: &mut Found) -> Result<Vec<Entry>, StoreError> {
     if found.ungraded.is_empty() {
         return Ok(Vec::new());
     }
@@ -142,12 +165,15 @@ fn missing_outcomes(run: &WritableRun, found: &Found) -> Result<Vec<Entry>, Stor
     let mut entries = Vec::with_capacity(found.ungraded.len());
     for place in &found.ungraded {
         let pass: PassRecord = lines::read_at(&path, &mut file, *place)?;
-        let case = run.cases.iter().find(|case| case.id == pass.case);
-        let configuration =
-            run.manifest.configurations.iter().find(|configuration| configuration.id == pass.configuration);
+        let mut configurations = run.manifest.configurations.iter().enumerate();
+        let configuration = configurations.find(|(_, configuration)| configuration.id == pass.configuration);
+        let place = run.cases.shared().iter().position(|case| case.id == pass.case);
         // Progress::scan has refused lines with other names.
-        if let (Some(case), Some(configuration)) = (case, configuration) {
-            entries.push(Entry::Outcome(judge(&pass, case, &offered_tools(case, configuration)).into()));
+        if let Some(((position, configuration), place)) = configuration.zip(place) {
+            let case = &run.cases.of(position)[place];
+            let outcome = judge(&pass, case, &offered_tools(case, configuration));
+            found.progress.grade(place, position, pass.pass, outcome.success);
+            entries.push(Entry::Outcome(outcome.into()));
         }
     }
     Ok(entries)

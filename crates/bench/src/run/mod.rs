@@ -11,10 +11,12 @@
 //! are in flight together.
 //!
 //! Every pass derives its seed from the run's seed, the case and its number; configurations of a
-//! case share seeds. An infrastructure fault is INVALID: repeated up to a limit, every attempt
+//! case share seeds, unless their salts differ: copies of one configuration (an A/A run) must not
+//! answer the same. An infrastructure fault is INVALID: repeated up to a limit, every attempt
 //! recorded, never scored.
 
 mod attempt;
+mod beside;
 mod coordinator;
 mod event;
 mod execute;
@@ -25,11 +27,15 @@ mod partition;
 mod pass;
 mod plan;
 mod prepare;
+mod same;
 mod schedule;
 mod seed;
 #[cfg(test)]
 mod tests;
+mod turns;
+mod waves;
 
+pub use beside::Beside;
 pub use event::{EventSink, RunEvent};
 pub use execute::execute;
 pub use judge::{GRADER_VERSION, judge};
@@ -38,6 +44,7 @@ pub use outcome::{RunError, RunOutcome, StoppedConfiguration};
 pub use partition::{Partition, PartitionError};
 pub use plan::{Configuration, RunPlan};
 pub use prepare::{PreparedCase, prepare_case};
-pub use seed::pass_seed;
+pub use same::find_same;
+pub use seed::{pass_seed, salted_seed};
 
 pub(crate) use prepare::offered_tools;

@@ -187,6 +187,7 @@ impl Pass {
             timings: attempt.timings,
             usage: attempt.usage(),
             finish: attempt.finish(),
+            endpoint: attempt.endpoint(),
             declared_shape: self.prepared.declared_shape.clone(),
             text: attempt.text,
             thinking: attempt.thinking,

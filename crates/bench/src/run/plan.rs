@@ -11,7 +11,10 @@ use tenpass_trace::Role;
 
 use crate::cases::Case;
 use crate::run::{GRADER_VERSION, Partition, RunError};
-use crate::store::{Arguments, ConfigurationRecord, Digests, FormatVersion, Manifest, Run, sha256_hex};
+use crate::store::{
+    Against, Arguments, CaseSets, ConfigurationRecord, Digests, EarlyStop, FormatVersion, Manifest, Origin, Run,
+    sha256_hex,
+};
 
 /// Ten, as the name says.
 pub(crate) const DEFAULT_PASSES: u32 = 10;
@@ -41,6 +44,13 @@ pub struct Configuration {
     pub think: Option<ThinkLevel>,
     /// Ask for streamed answers.
     pub stream: bool,
+    /// Goes into the seeds of its passes: configurations with equal salts meet the same random numbers.
+    pub salt: u32,
+    /// The plan's cases as this configuration meets them, where it has other tools or prompts: the same
+    /// ids in the same order.
+    pub cases: Option<Arc<[Case]>>,
+    /// The configuration of an earlier run that this one measures again.
+    pub origin: Option<Origin>,
     /// Most passes in flight: many for the embedded engine, which decodes them in one batch;
     /// as many as the server has slots for HTTP. At least 1.
     pub jobs: usize,
@@ -63,6 +73,9 @@ impl Configuration {
             options: SamplingOptions::default(),
             think: None,
             stream: true,
+            salt: 0,
+            cases: None,
+            origin: None,
             jobs: 1,
             arguments: Arguments::default(),
         }
@@ -83,6 +96,12 @@ impl Configuration {
             stream: self.stream,
             jobs: self.jobs,
             arguments: self.arguments.clone(),
+            salt: self.salt,
+            // Both are the plan's to fill in.
+            cases: None,
+            digests: None,
+            origin: self.origin.clone(),
+            unknown: Vec::new(),
         }
     }
 }
@@ -108,6 +127,10 @@ pub struct RunPlan {
     pub partition: Option<Partition>,
     /// The run this one follows, if any.
     pub parent: Option<String>,
+    /// What a comparison of the configurations is told, when the run is made for one.
+    pub against: Option<Against>,
+    /// What is stopped as soon as it is decided; what came of that is not looked at.
+    pub early_stop: Option<EarlyStop>,
 }
 
 impl RunPlan {
@@ -123,6 +146,8 @@ impl RunPlan {
             timeout: DEFAULT_TIMEOUT,
             partition: None,
             parent: None,
+            against: None,
+            early_stop: None,
         }
     }
 
@@ -140,6 +165,8 @@ impl RunPlan {
             timeout: Duration::from_millis(manifest.timeout_ms),
             partition: manifest.partition,
             parent: manifest.parent.clone(),
+            against: manifest.against.clone(),
+            early_stop: manifest.early_stop.clone(),
         }
     }
 
@@ -164,18 +191,31 @@ impl RunPlan {
         let mut seen = HashSet::new();
         match self.cases.iter().find(|case| !seen.insert(case.id.as_str())) {
             Some(case) => bad(format!("two cases are called `{}`", case.id)),
+            None => self.check_own_cases(),
+        }
+    }
+
+    fn check_own_cases(&self) -> Result<(), RunError> {
+        let ids = |cases: &[Case]| cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>();
+        let differs = |own: &Arc<[Case]>| ids(own) != ids(&self.cases);
+        match self.configurations.iter().find(|configuration| configuration.cases.as_ref().is_some_and(differs)) {
+            Some(configuration) => Err(RunError::Plan(format!("`{}` has other cases than the run", configuration.id))),
             None => Ok(()),
         }
     }
 
-    /// The cases of this run's part.
-    pub(crate) fn own_cases(&self) -> Vec<Case> {
-        let own = |position: usize| self.partition.is_none_or(|partition| partition.contains(position));
-        self.cases.iter().enumerate().filter(|(position, _)| own(*position)).map(|(_, case)| case.clone()).collect()
+    /// The cases of this run's part, as each configuration meets them.
+    pub(crate) fn own_cases(&self) -> CaseSets {
+        let part = |cases: &[Case]| {
+            let own = |position: usize| self.partition.is_none_or(|partition| partition.contains(position));
+            cases.iter().enumerate().filter(|(position, _)| own(*position)).map(|(_, case)| case.clone()).collect()
+        };
+        let own = self.configurations.iter().map(|configuration| configuration.cases.as_deref().map(part));
+        CaseSets::new(part(&self.cases), own.collect())
     }
 
-    /// The manifest of a run of this plan; name and sessions are the store's to fill in.
-    pub(crate) fn manifest(&self, cases: usize) -> Manifest {
+    /// The manifest of a run of this plan with so many cases in its part; name and sessions are the store's to fill in.
+    pub fn manifest(&self, cases: usize) -> Manifest {
         Manifest {
             format: FormatVersion::CURRENT,
             id: String::new(),
@@ -187,19 +227,35 @@ impl RunPlan {
             passes: self.passes,
             timeout_ms: self.timeout.as_millis() as u64,
             cases: cases as u64,
-            digests: self.digests(),
+            digests: self.digests(&self.cases, &self.configurations),
             grader: GRADER_VERSION.to_owned(),
+            against: self.against.clone(),
+            early_stop: self.early_stop.as_ref().map(EarlyStop::rules),
             regraded: None,
-            configurations: self.configurations.iter().map(Configuration::record).collect(),
+            configurations: self
+                .configurations
+                .iter()
+                .enumerate()
+                .map(|(place, one)| self.record(place, one))
+                .collect(),
             sessions: Vec::new(),
         }
     }
 
+    fn record(&self, place: usize, configuration: &Configuration) -> ConfigurationRecord {
+        let own = configuration.cases.as_deref();
+        ConfigurationRecord {
+            cases: own.map(|_| format!("cases.{}.jsonl", place + 1)),
+            digests: own.map(|cases| self.digests(cases, std::slice::from_ref(configuration))),
+            ..configuration.record()
+        }
+    }
+
     /// Of all chosen cases, so that the parts of a partition agree.
-    fn digests(&self) -> Digests {
+    fn digests(&self, cases: &[Case], configurations: &[Configuration]) -> Digests {
         let mut tools = BTreeSet::new();
         let mut prompts = BTreeSet::new();
-        for case in &self.cases {
+        for case in cases {
             for tool in &case.tools {
                 tools.insert(serde_json::to_string(tool).unwrap_or_default());
             }
@@ -207,15 +263,15 @@ impl RunPlan {
                 prompts.insert(message.content.clone());
             }
         }
-        for case in self.cases.iter().filter(|case| case.scenario.is_some()).take(1) {
+        for case in cases.iter().filter(|case| case.scenario.is_some()).take(1) {
             // The loop writes the prompts of scenarios.
-            let sections = self.configurations.iter().map(|configuration| configuration.sections);
+            let sections = configurations.iter().map(|configuration| configuration.sections);
             prompts.extend(sections.flat_map(|sections| crate::rounds::prompts(sections, &case.tools)));
         }
         let joined = |parts: BTreeSet<String>| sha256_hex(parts.into_iter().collect::<Vec<_>>().join("\0").as_bytes());
         Digests {
             suite: self.suite_digest.clone(),
-            cases: crate::cases::digest(&self.cases),
+            cases: crate::cases::digest(cases),
             tools: joined(tools),
             prompts: joined(prompts),
         }

@@ -99,6 +99,9 @@ pub enum StoreError {
     /// The parts do not make one run.
     #[error("these runs cannot be merged: {0}")]
     Merge(String),
+    /// What was read elsewhere does not make a run.
+    #[error("this does not make a run: {0}")]
+    Import(String),
     /// The index cannot be used, not even in memory.
     #[error("the index {} failed: {source}", path.display())]
     Index {
@@ -159,6 +162,7 @@ impl StoreError {
             Self::NoCase { .. } => "`tenpass cases list` shows the cases",
             Self::Mismatch { .. } => "resume with the settings of the run, or start a new run",
             Self::Merge(_) => "merge all parts of one --partition run, each once, made with equal settings",
+            Self::Import(_) => "the file was cut or edited; export or download it again",
             Self::Index { .. } => "remove the index file: it is rebuilt from the runs",
             Self::Encode { .. } => "this is a bug; please report it",
         }

@@ -8,12 +8,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, TransactionBehavior, params};
 use tenpass_trace::FailureClass;
 
 use crate::store::index_update::update_run;
 use crate::store::lines::Place;
-use crate::store::{INDEX, Manifest, StoreError};
+use crate::store::{INDEX, Manifest, Run, StoreError};
+
+/// The tables of the index, for whoever reads it by SQL.
+pub const INDEX_SCHEMA: &str = include_str!("schema.sql");
 
 /// Raised with every change of `schema.sql`: an index of another version is rebuilt.
 const SCHEMA_VERSION: i64 = 1;
@@ -178,6 +181,30 @@ impl Index {
         Ok(places)
     }
 
+    /// Places of one pass by the positions of its configuration and its case.
+    pub(crate) fn places_of(
+        &self,
+        configuration: usize,
+        case: usize,
+        pass: u32,
+    ) -> Result<Option<PassPlaces>, StoreError> {
+        let read = || {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT offset, length, outcome_offset, outcome_length FROM pass
+                 WHERE run = ?1 AND configuration = ?2 AND case_position = ?3 AND pass = ?4",
+            )?;
+            let found = statement.query_row(params![self.run, configuration as i64, case as i64, pass], |row| {
+                let outcome: (Option<i64>, Option<i64>) = (row.get(2)?, row.get(3)?);
+                Ok(PassPlaces {
+                    pass: place(row.get(0)?, row.get(1)?),
+                    outcome: outcome.0.zip(outcome.1).map(|(offset, length)| place(offset, length)),
+                })
+            });
+            found.optional()
+        };
+        read().map_err(|error| self.error(error))
+    }
+
     /// Places of the attempts at one pass that are not its result, in their order.
     pub(crate) fn earlier_attempts(
         &self,
@@ -263,6 +290,74 @@ impl Index {
     }
 }
 
+/// Where the index of a store is.
+pub fn index_path(store: &Path) -> PathBuf {
+    store.join(INDEX)
+}
+
+/// Brings the index at `path` up to date for all these runs; runs it knows beside them stay in it.
+/// Returns the runs whose files cannot be read, with the reason. `keep_on` is asked before each run;
+/// after a no the others are as they were.
+pub fn index_runs(
+    path: &Path,
+    runs: &[Run],
+    mut keep_on: impl FnMut() -> bool,
+) -> Result<Vec<(String, StoreError)>, StoreError> {
+    match update_all(path, runs, &mut keep_on) {
+        Err(StoreError::Index { source, .. }) if is_damaged(&source) => {
+            let _ = fs::remove_file(path);
+            update_all(path, runs, &mut keep_on)
+        }
+        other => other,
+    }
+}
+
+fn update_all(
+    path: &Path,
+    runs: &[Run],
+    keep_on: &mut impl FnMut() -> bool,
+) -> Result<Vec<(String, StoreError)>, StoreError> {
+    let mut connection = connect(path).map_err(|source| StoreError::Index { path: path.to_owned(), source })?;
+    let mut unreadable = Vec::new();
+    for run in runs {
+        if !keep_on() {
+            break;
+        }
+        match update_run(&mut connection, path, run.directory(), run.manifest()) {
+            Ok(_) => {}
+            Err(fault @ StoreError::Index { .. }) => return Err(fault),
+            Err(fault) => unreadable.push((run.id().to_owned(), fault)),
+        }
+    }
+    Ok(unreadable)
+}
+
+/// Drops what the index at `path` holds of runs with other names than these, and gives the space back.
+pub(super) fn forget_others(path: &Path, names: &[String]) -> Result<(), StoreError> {
+    let forget = || {
+        let mut connection = connect(path)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let known: Vec<(i64, String)> = transaction
+            .prepare("SELECT id, name FROM run")?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        let gone: Vec<i64> = known.into_iter().filter(|(_, name)| !names.contains(name)).map(|(id, _)| id).collect();
+        for id in &gone {
+            for statement in [
+                "DELETE FROM pass WHERE run = ?1",
+                "DELETE FROM earlier WHERE run = ?1",
+                "DELETE FROM case_name WHERE run = ?1",
+                "DELETE FROM run WHERE id = ?1",
+            ] {
+                transaction.execute(statement, [id])?;
+            }
+        }
+        transaction.commit()?;
+        if gone.is_empty() { Ok(()) } else { connection.execute_batch("VACUUM") }
+    };
+    forget().map_err(|source| StoreError::Index { path: path.to_owned(), source })
+}
+
 fn place(offset: i64, length: i64) -> Place {
     Place { offset: offset as u64, length: length as u64, number: 0 }
 }
@@ -299,6 +394,6 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn create_tables(connection: &Connection) -> rusqlite::Result<()> {
-    let schema = include_str!("schema.sql");
-    connection.execute_batch(&format!("BEGIN IMMEDIATE; {schema} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"))
+    connection
+        .execute_batch(&format!("BEGIN IMMEDIATE; {INDEX_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"))
 }

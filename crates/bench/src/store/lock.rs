@@ -29,9 +29,7 @@ impl RunLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let owner = std::fs::read_to_string(&path).unwrap_or_default();
-                let by = if owner.trim().is_empty() { "another process" } else { owner.trim() };
-                return Err(StoreError::Locked { run: run.to_owned(), by: by.to_owned() });
+                return Err(StoreError::Locked { run: run.to_owned(), by: owner(&path) });
             }
             Err(TryLockError::Error(error)) => return Err(StoreError::write(&path, error)),
         }
@@ -50,6 +48,24 @@ impl Drop for RunLock {
     }
 }
 
+/// Who writes to the run in `directory` at this moment, as far as they said; nothing is changed.
+pub(crate) fn holder(directory: &Path) -> Option<String> {
+    let path = directory.join(FILE);
+    let file = File::open(&path).ok()?;
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Some(owner(&path)),
+        // Released when the file is closed. A file system without locks tells nothing.
+        Ok(()) | Err(TryLockError::Error(_)) => None,
+    }
+}
+
+/// What the one who holds the lock wrote into it.
+fn owner(path: &Path) -> String {
+    let owner = std::fs::read_to_string(path).unwrap_or_default();
+    let owner = owner.trim();
+    if owner.is_empty() { "another process".to_owned() } else { owner.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,7 +77,9 @@ mod tests {
         let error = RunLock::take(folder.path(), "r").unwrap_err();
         assert_eq!(error.to_string(), format!("run r is being written by process {}", std::process::id()));
         let copy = first.file.try_clone().unwrap();
+        assert_eq!(holder(folder.path()), Some(format!("process {}", std::process::id())));
         drop(first);
+        assert_eq!(holder(folder.path()), None);
         RunLock::take(folder.path(), "r").unwrap();
         drop(copy);
     }

@@ -9,8 +9,10 @@ use serde_json::{Map, Value};
 use tenpass_model::ModelInfo;
 
 use crate::run::Partition;
+use crate::store::against::{Against, Origin};
+use crate::store::early::EarlyStop;
 use crate::store::environment::{GitState, Host};
-use crate::store::{StoreError, clock, lines};
+use crate::store::{CASES, StoreError, clock, lines};
 
 /// Version of the run format. Readers accept any minor version of their major version; writers
 /// refuse files that are newer than themselves.
@@ -25,7 +27,7 @@ pub struct FormatVersion {
 
 impl FormatVersion {
     /// What this program writes.
-    pub const CURRENT: Self = Self { major: 1, minor: 1 };
+    pub const CURRENT: Self = Self { major: 1, minor: 2 };
 }
 
 impl fmt::Display for FormatVersion {
@@ -91,6 +93,42 @@ pub struct ConfigurationRecord {
     /// Arguments passed and defaulted.
     #[serde(default)]
     pub arguments: Arguments,
+    /// Goes into the seeds of its passes. Configurations with equal salts meet the same random numbers;
+    /// copies of one configuration need different ones.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub salt: u32,
+    /// The file with the cases as this configuration meets them, when they are not those of the run: the
+    /// same ids in the same order, with other tools or prompts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cases: Option<String>,
+    /// Digests of those cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digests: Option<Digests>,
+    /// The configuration of an earlier run that this one measures again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// Of an imported run: settings that its source did not tell, such as `temperature`. What stands in
+    /// their fields means nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields by reference")]
+fn is_zero(salt: &u32) -> bool {
+    *salt == 0
+}
+
+impl ConfigurationRecord {
+    /// The name of the file with its cases.
+    pub(crate) fn cases_file(&self) -> &str {
+        self.cases.as_deref().unwrap_or(CASES)
+    }
+}
+
+/// Whether a name is one that a run gives a configuration's own cases: `cases.2.jsonl`.
+fn is_cases_file(name: &str) -> bool {
+    let number = name.strip_prefix("cases.").and_then(|rest| rest.strip_suffix(".jsonl"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// sha256 of what the run depends on.
@@ -192,6 +230,12 @@ pub struct Manifest {
     pub digests: Digests,
     /// Version of the grader that wrote the outcomes.
     pub grader: String,
+    /// What a comparison of its configurations is told, when the run was made for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Against>,
+    /// What it stops early, and what was stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_stop: Option<EarlyStop>,
     /// The last re-grade, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regraded: Option<Regraded>,
@@ -230,7 +274,8 @@ impl Manifest {
 
     /// Passes a complete run has.
     pub fn total_passes(&self) -> u64 {
-        self.cases * self.configurations.len() as u64 * u64::from(self.passes)
+        let whole = self.cases * self.configurations.len() as u64 * u64::from(self.passes);
+        whole.saturating_sub(self.early_stop.as_ref().map_or(0, |early| early.saved))
     }
 
     pub(crate) fn load(directory: &Path) -> Result<Self, StoreError> {
@@ -244,7 +289,13 @@ impl Manifest {
         if found.major > FormatVersion::CURRENT.major {
             return Err(StoreError::NewerFormat { path, found, supported: FormatVersion::CURRENT, action: "reads" });
         }
-        serde_json::from_value(value).map_err(|error| bad(error.to_string()))
+        let manifest: Self = serde_json::from_value(value).map_err(|error| bad(error.to_string()))?;
+        // A name from a file must not lead out of the run's folder.
+        let named = manifest.configurations.iter().filter_map(|configuration| configuration.cases.as_deref());
+        match named.into_iter().find(|name| !is_cases_file(name)) {
+            Some(name) => Err(bad(format!("`{name}` is no file of cases"))),
+            None => Ok(manifest),
+        }
     }
 
     /// Refuses to write into a run of a newer program: it would drop what it does not know.

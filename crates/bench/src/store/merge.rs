@@ -6,22 +6,27 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::cases::Case;
-use crate::run::Partition;
 use crate::store::id::new_run_id;
 use crate::store::lines::LineReader;
-use crate::store::manifest::RunState;
-use crate::store::session::differences;
-use crate::store::{CASES, Manifest, OUTCOMES, PASSES, REQUESTS, Run, StoreError};
+use crate::store::manifest::{RunState, Session};
+use crate::store::merge_parts::{in_order, is_complete};
+use crate::store::{CaseSets, Manifest, OUTCOMES, PASSES, REQUESTS, Run, StoreError, list_runs};
 
 /// Joins all parts of one partition into a new run in `store`, leaving the parts as they are.
 ///
-/// The parts must come from the same suite, settings and partition, each part once. Passes that a
-/// part lacks are lacking in the whole, which can be resumed like any run.
+/// The parts may lie in any store. They must come from the same suite, settings, program and partition.
+/// Where a part is there twice, the complete one counts, and of copies of one run the one that went on
+/// furthest. Passes that a part lacks are lacking in the whole, which can be resumed like any run. Joining
+/// the same complete parts again returns the run that joined them before.
 pub fn merge(store: &Path, parts: &[Run]) -> Result<Run, StoreError> {
     let parts = in_order(parts)?;
-    let cases = join_cases(&parts)?;
-    let manifest = join_manifests(&parts, cases.len());
+    if let Some(run) = joined_before(store, &parts)? {
+        return Ok(run);
+    }
+    let sets = parts.iter().map(|run| CaseSets::read(run.directory(), run.manifest())).collect::<Result<_, _>>()?;
+    let cases = CaseSets::join(sets);
+    let manifest = join_manifests(&parts, cases.shared().len())?;
+    check_cases(&manifest, &cases)?;
     fs::create_dir_all(store).map_err(|error| StoreError::write(store, error))?;
     let partial = store.join(format!(".{}.partial", manifest.id));
     fs::create_dir(&partial).map_err(|error| StoreError::write(&partial, error))?;
@@ -34,84 +39,64 @@ pub fn merge(store: &Path, parts: &[Run]) -> Result<Run, StoreError> {
     Run::load(store, &manifest.id)
 }
 
-/// The parts by number, when they make a whole.
-fn in_order(parts: &[Run]) -> Result<Vec<&Run>, StoreError> {
-    let refuse = |reason: String| Err(StoreError::Merge(reason));
-    let Some(first) = parts.first() else { return refuse("there are none".to_owned()) };
-    let mut ordered = Vec::with_capacity(parts.len());
-    for run in parts {
-        let Some(partition) = run.manifest().partition else {
-            return refuse(format!("{} is not a part of a partition", run.id()));
-        };
-        run.manifest().check_writable(run.directory())?;
-        let mut differences = differences(first.manifest(), run.manifest());
-        if first.manifest().partition.map(Partition::of) != Some(partition.of()) {
-            differences.push(format!("it is part {partition}"));
-        }
-        if !differences.is_empty() {
-            return refuse(format!(
-                "{} differs from {} (\"in the run\" is {}): {}",
-                run.id(),
-                first.id(),
-                first.id(),
-                differences.join("; ")
-            ));
-        }
-        ordered.push((partition, run));
+/// Refuses cases that are not those which the parts were dealt from: a part that was edited, or one of
+/// another time with the same digests.
+fn check_cases(manifest: &Manifest, cases: &CaseSets) -> Result<(), StoreError> {
+    let refuse = |what: &str| Err(StoreError::Merge(format!("their cases together are not {what}")));
+    if crate::cases::digest(cases.shared()) != manifest.digests.cases {
+        return refuse("those that were chosen for the whole");
     }
-    ordered.sort_by_key(|(partition, _)| partition.part());
-    let wanted = 1..=ordered.first().map_or(0, |(partition, _)| partition.of());
-    for part in wanted.clone() {
-        let found: Vec<&str> =
-            ordered.iter().filter(|(partition, _)| partition.part() == part).map(|(_, run)| run.id()).collect();
-        match found.as_slice() {
-            [_] => {}
-            [] => return refuse(format!("part {part}/{} is missing", wanted.end())),
-            several => return refuse(format!("{} are all part {part}/{}", several.join(" and "), wanted.end())),
+    for (position, configuration) in manifest.configurations.iter().enumerate() {
+        let Some(digests) = &configuration.digests else { continue };
+        if crate::cases::digest(cases.of(position)) != digests.cases {
+            return refuse(&format!("those of configuration `{}`", configuration.id));
         }
     }
-    Ok(ordered.into_iter().map(|(_, run)| run).collect())
+    Ok(())
 }
 
-/// The cases in the order they had before the partition dealt them out.
-fn join_cases(parts: &[&Run]) -> Result<Vec<Case>, StoreError> {
-    let hands: Vec<Vec<Case>> = parts.iter().map(|run| run.cases()).collect::<Result<_, _>>()?;
-    let most = hands.iter().map(Vec::len).max().unwrap_or(0);
-    let mut hands: Vec<_> = hands.into_iter().map(Vec::into_iter).collect();
-    let mut cases = Vec::new();
-    for _ in 0..most {
-        cases.extend(hands.iter_mut().filter_map(Iterator::next));
-    }
-    Ok(cases)
+/// The run in `store` that joins exactly these parts and lacks nothing, if there is one: a scheduler may
+/// start a merge again.
+fn joined_before(store: &Path, parts: &[&Run]) -> Result<Option<Run>, StoreError> {
+    let ids: Vec<&str> = parts.iter().map(|run| run.id()).collect();
+    let runs = list_runs(store)?.into_iter().filter_map(|entry| entry.run.ok());
+    let is_this = |run: &Run| run.manifest().parts == ids && run.manifest().state() == RunState::Complete;
+    Ok(runs.rev().find(is_this))
 }
 
-fn join_manifests(parts: &[&Run], cases: usize) -> Manifest {
+fn join_manifests(parts: &[&Run], cases: usize) -> Result<Manifest, StoreError> {
     // in_order has seen to it that there is a first and that the others agree with it.
     let first = parts[0].manifest();
-    let mut sessions: Vec<_> = parts.iter().flat_map(|run| run.manifest().sessions.clone()).collect();
+    let mut sessions = Vec::with_capacity(parts.len());
+    for part in parts {
+        let mut own = part.manifest().sessions.clone();
+        if let Some(last) = own.last_mut().filter(|last| last.state != RunState::Complete)
+            && is_complete(part)?
+        {
+            // It was killed after its last pass: nothing is missing in the whole.
+            last.state = RunState::Complete;
+        }
+        sessions.push(own);
+    }
     // The last session tells the state: that of the part which is furthest from complete.
+    let is_unfinished = |own: &[Session]| own.last().is_none_or(|last| last.state != RunState::Complete);
     sessions.sort_by(|a, b| {
-        (a.state != RunState::Complete).cmp(&(b.state != RunState::Complete)).then_with(|| a.started.cmp(&b.started))
+        let started = |own: &[Session]| own.first().map(|session| session.started.clone());
+        is_unfinished(a).cmp(&is_unfinished(b)).then_with(|| started(a).cmp(&started(b)))
     });
-    Manifest {
+    let sessions = sessions.into_iter().flatten().collect();
+    Ok(Manifest {
         id: new_run_id(SystemTime::now()),
         partition: None,
         parts: parts.iter().map(|run| run.id().to_owned()).collect(),
         cases: cases as u64,
         sessions,
         ..first.clone()
-    }
+    })
 }
 
-fn write_files(directory: &Path, manifest: &Manifest, parts: &[&Run], cases: &[Case]) -> Result<(), StoreError> {
-    let path = directory.join(CASES);
-    let mut bytes = Vec::new();
-    for case in cases {
-        serde_json::to_writer(&mut bytes, case)
-            .map_err(|error| StoreError::Encode { path: path.clone(), reason: error.to_string() })?;
-        bytes.push(b'\n');
-    }
-    fs::write(&path, bytes).map_err(|error| StoreError::write(&path, error))?;
+fn write_files(directory: &Path, manifest: &Manifest, parts: &[&Run], cases: &CaseSets) -> Result<(), StoreError> {
+    cases.write(directory, manifest)?;
     for name in [REQUESTS, PASSES, OUTCOMES] {
         // Equal requests of several parts are equal lines.
         let mut seen = (name == REQUESTS).then(HashSet::new);

@@ -13,6 +13,8 @@ pub(crate) struct Progress {
     configurations: usize,
     passes: usize,
     settled: Vec<bool>,
+    /// Of settled passes: whether the answer is right; `None` when there was none to judge.
+    results: Vec<Option<bool>>,
     /// Attempts already made at passes that are not settled.
     attempts: HashMap<usize, u32>,
 }
@@ -21,7 +23,14 @@ impl Progress {
     /// Of a run that has nothing yet.
     pub(crate) fn empty(cases: usize, configurations: usize, passes: u32) -> Self {
         let passes = passes as usize;
-        Self { configurations, passes, settled: vec![false; cases * configurations * passes], attempts: HashMap::new() }
+        let slots = cases * configurations * passes;
+        Self {
+            configurations,
+            passes,
+            settled: vec![false; slots],
+            results: vec![None; slots],
+            attempts: HashMap::new(),
+        }
     }
 
     /// Of the files in `directory`, together with the places of final pass lines that have no
@@ -47,6 +56,7 @@ impl Progress {
         walk(&directory.join(OUTCOMES), |path, place, bytes| {
             let head: OutcomeHead<'_> = parse_line(path, place, bytes)?;
             let slot = keys.slot(path, place, &head.case, &head.configuration, head.pass)?;
+            progress.results[slot] = head.success;
             if ungraded.get(&slot).is_some_and(|(attempt, _)| *attempt == head.attempt) {
                 ungraded.remove(&slot);
             }
@@ -64,6 +74,32 @@ impl Progress {
         } else if !self.settled[slot] {
             self.attempts.insert(slot, head.attempt);
         }
+    }
+
+    /// Notes the grade of a pass whose process ended before it was written.
+    pub(crate) fn grade(&mut self, case: usize, configuration: usize, pass: u32, success: Option<bool>) {
+        let slot = (case * self.configurations + configuration) * self.passes + pass as usize - 1;
+        self.results[slot] = success;
+    }
+
+    /// Settles a pass, for tests.
+    #[cfg(test)]
+    pub(crate) fn settle(&mut self, case: usize, configuration: usize, pass: u32, success: Option<bool>) {
+        let slot = (case * self.configurations + configuration) * self.passes + pass as usize - 1;
+        self.settled[slot] = true;
+        self.results[slot] = success;
+    }
+
+    /// What is known of every pass, case after case, configuration after configuration: `None` when it
+    /// needs an answer, then whether that is right.
+    pub(crate) fn results(&self) -> impl Iterator<Item = Option<Option<bool>>> {
+        self.settled.iter().zip(&self.results).map(|(settled, result)| settled.then_some(*result))
+    }
+
+    /// Attempts already made at a pass that needs an answer.
+    pub(crate) fn attempts(&self, case: usize, configuration: usize, pass: u32) -> u32 {
+        let slot = (case * self.configurations + configuration) * self.passes + pass as usize - 1;
+        self.attempts.get(&slot).copied().unwrap_or(0)
     }
 
     /// Passes that need nothing more.

@@ -109,6 +109,9 @@ pub struct PassRecord {
     /// Why the answer ended, when it did.
     #[serde(default)]
     pub finish: Option<FinishReason>,
+    /// Which of several endpoints of the model answered; `None` where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
     /// The textual shape calls were asked for in, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_shape: Option<String>,

@@ -6,14 +6,16 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-use tenpass_trace::{FailureClass, ToolDefinition};
+use tenpass_trace::FailureClass;
 
 use crate::cases::{self, Case};
 use crate::run::{GRADER_VERSION, judge, offered_tools};
 use crate::store::manifest::Regraded;
 use crate::store::record::{OutcomeRecord, PassRecord};
 use crate::store::run::Passes;
-use crate::store::{Manifest, OUTCOMES, PassDetail, PassFilter, Run, StoreError, WritableRun, clock};
+use crate::store::{
+    ConfigurationRecord, Manifest, OUTCOMES, PassDetail, PassFilter, Run, StoreError, WritableRun, clock,
+};
 use serde::Serialize;
 
 /// Changes a report lists in full; all are counted.
@@ -80,7 +82,7 @@ pub fn regrade(run: &Run, current: Option<&[Case]>) -> Result<RegradeReport, Sto
         let _ = fs::remove_file(&partial);
     })?;
     fs::rename(&partial, &target).map_err(|error| StoreError::write(&target, error))?;
-    let graded_against = current.map_or_else(|| cases::digest(&writable.cases), cases::digest);
+    let graded_against = current.map_or_else(|| cases::digest(writable.cases.shared()), cases::digest);
     writable.manifest = Manifest {
         grader: GRADER_VERSION.to_owned(),
         regraded: Some(Regraded { at: clock::timestamp(SystemTime::now()), cases: graded_against }),
@@ -114,35 +116,40 @@ fn write_outcomes(
     Ok(report)
 }
 
+/// Cases by id.
+type CasesById<'a> = HashMap<&'a str, &'a Case>;
+
 /// Cases and offered tools by name.
 struct Grader<'a> {
-    run: &'a WritableRun,
-    stored: HashMap<&'a str, &'a Case>,
-    current: Option<HashMap<&'a str, &'a Case>>,
+    /// By the configuration's id: itself, and its cases as it met them.
+    stored: HashMap<&'a str, (&'a ConfigurationRecord, CasesById<'a>)>,
+    current: Option<CasesById<'a>>,
 }
 
 impl<'a> Grader<'a> {
     fn new(run: &'a WritableRun, current: Option<&'a [Case]>) -> Self {
         let by_id = |cases: &'a [Case]| cases.iter().map(|case| (case.id.as_str(), case)).collect();
-        Self { run, stored: by_id(&run.cases), current: current.map(by_id) }
-    }
-
-    fn offered(&self, pass: &PassRecord, case: &Case) -> Vec<ToolDefinition> {
-        let configurations = &self.run.manifest.configurations;
-        let configuration = configurations.iter().find(|configuration| configuration.id == pass.configuration);
-        configuration.map_or_else(Vec::new, |configuration| offered_tools(case, configuration))
+        let stored = run.manifest.configurations.iter().enumerate();
+        let stored = stored.map(|(place, record)| (record.id.as_str(), (record, by_id(run.cases.of(place)))));
+        Self { stored: stored.collect(), current: current.map(by_id) }
     }
 
     /// The new outcome, or the old one when there is no case to grade against.
     fn grade(&self, detail: &PassDetail, report: &mut RegradeReport) -> Option<OutcomeRecord> {
         let PassDetail { pass, outcome: before } = detail;
-        let stored = self.stored.get(pass.case.as_str());
-        let against = self.current.as_ref().map_or(stored, |current| current.get(pass.case.as_str()));
-        let (Some(stored), Some(against)) = (stored, against) else {
+        let stored = self.stored.get(pass.configuration.as_str());
+        let stored = stored.and_then(|(record, cases)| Some((*record, *cases.get(pass.case.as_str())?)));
+        let against = match &self.current {
+            Some(current) => current.get(pass.case.as_str()).copied(),
+            None => stored.map(|(_, case)| case),
+        };
+        // A case that expects nothing was judged elsewhere, by rules that are not here.
+        let against = against.filter(|case| case.scenario.is_some() || case.expect.is_effective());
+        let (Some((record, stored)), Some(against)) = (stored, against) else {
             report.kept += 1;
             return before.clone();
         };
-        let outcome = judge(pass, against, &self.offered(pass, stored));
+        let outcome = judge(pass, against, &offered_tools(stored, record));
         report.graded += 1;
         let (old, new) = (before.as_ref().map(Verdict::of), Verdict::of(&outcome));
         if old != Some(new) {

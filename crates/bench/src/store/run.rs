@@ -51,7 +51,7 @@ pub fn open_run(store: &Path, query: &str) -> Result<Run, StoreError> {
     let ids = run_ids(store)?;
     let none = || StoreError::NoRun { query: query.to_owned(), directory: store.to_owned() };
     if query == "latest" {
-        return latest(store, &ids)?.ok_or_else(none);
+        return latest(store, &ids, None)?.ok_or_else(none);
     }
     if ids.iter().any(|id| id == query) {
         return Run::load(store, query);
@@ -64,18 +64,29 @@ pub fn open_run(store: &Path, query: &str) -> Result<Run, StoreError> {
     }
 }
 
+/// The run that began last, of any bench or of this one.
+pub fn latest_run(store: &Path, bench: Option<&str>) -> Result<Run, StoreError> {
+    let query = bench.map_or_else(|| "latest".to_owned(), |bench| format!("latest of bench {bench}"));
+    latest(store, &run_ids(store)?, bench)?.ok_or(StoreError::NoRun { query, directory: store.to_owned() })
+}
+
 /// The run that began last. Names tell seconds; runs of one second are told apart by manifest.
-fn latest(store: &Path, ids: &[String]) -> Result<Option<Run>, StoreError> {
+fn latest(store: &Path, ids: &[String], bench: Option<&str>) -> Result<Option<Run>, StoreError> {
     let second = |id: &str| id.get(..SECOND).unwrap_or(id).to_owned();
-    let Some(last) = ids.last() else { return Ok(None) };
-    let rivals = ids.iter().rev().take_while(|id| second(id) == second(last));
-    let runs = rivals.map(|id| Run::load(store, id)).collect::<Result<Vec<_>, _>>()?;
-    // Of equal moments the last name: rivals come last name first.
-    Ok(runs.into_iter().rev().max_by(|a, b| a.manifest.started().cmp(b.manifest.started())))
+    for rivals in ids.chunk_by(|a, b| second(a) == second(b)).rev() {
+        let runs = rivals.iter().map(|id| Run::load(store, id)).collect::<Result<Vec<_>, _>>()?;
+        let wanted = runs.into_iter().filter(|run| bench.is_none_or(|bench| bench == run.manifest.bench));
+        // Of equal moments the last name.
+        let last = wanted.max_by(|a, b| a.manifest.started().cmp(b.manifest.started()));
+        if last.is_some() {
+            return Ok(last);
+        }
+    }
+    Ok(None)
 }
 
 /// Folders with a manifest, by name, which begins with their time.
-fn run_ids(store: &Path) -> Result<Vec<String>, StoreError> {
+pub(super) fn run_ids(store: &Path) -> Result<Vec<String>, StoreError> {
     let entries = match fs::read_dir(store) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.map_err(|error| StoreError::read(store, error))?,
@@ -124,9 +135,28 @@ impl Run {
         read_all(&self.directory.join(CASES))
     }
 
+    /// The cases as this configuration met them: a baseline measured beside a candidate keeps the tools
+    /// and prompts it had.
+    pub fn cases_of(&self, configuration: &str) -> Result<Vec<Case>, StoreError> {
+        let record = self.manifest.configurations.iter().find(|record| record.id == configuration);
+        match record.and_then(|record| record.cases.as_ref()) {
+            Some(name) => read_all(&self.directory.join(name)),
+            None => self.cases(),
+        }
+    }
+
     /// One case as it was.
     pub fn case(&self, id: &str) -> Result<Case, StoreError> {
-        let found = self.cases()?.into_iter().find(|case| case.id == id);
+        self.pick(self.cases()?, id)
+    }
+
+    /// One case as this configuration met it.
+    pub fn case_of(&self, configuration: &str, id: &str) -> Result<Case, StoreError> {
+        self.pick(self.cases_of(configuration)?, id)
+    }
+
+    fn pick(&self, cases: Vec<Case>, id: &str) -> Result<Case, StoreError> {
+        let found = cases.into_iter().find(|case| case.id == id);
         found.ok_or_else(|| StoreError::NoCase { run: self.id().to_owned(), case: id.to_owned() })
     }
 

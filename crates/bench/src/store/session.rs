@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::cases::Case;
+use crate::store::early::EarlyStop;
 use crate::store::environment::{GitState, Host};
 use crate::store::id::new_run_id;
 use crate::store::lines::{OpenAppend, Place};
@@ -16,14 +16,14 @@ use crate::store::lock::RunLock;
 use crate::store::manifest::{Manifest, RunState, Session, StoppedRecord};
 use crate::store::progress::Progress;
 use crate::store::writer::RunFiles;
-use crate::store::{CASES, REQUESTS, StoreError, clock, lines};
+use crate::store::{CaseSets, REQUESTS, StoreError, clock, lines};
 
 /// A run that this process, and no other, writes to.
 #[derive(Debug)]
 pub(crate) struct WritableRun {
     pub(crate) directory: PathBuf,
     pub(crate) manifest: Manifest,
-    pub(crate) cases: Vec<Case>,
+    pub(crate) cases: CaseSets,
     _lock: RunLock,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Found {
 impl WritableRun {
     /// Creates a run in `store`. Its folder appears whole, with manifest and cases, or not at all.
     /// `manifest.id` and `manifest.sessions` are filled in here.
-    pub(crate) fn create(store: &Path, mut manifest: Manifest, cases: Vec<Case>) -> Result<Self, StoreError> {
+    pub(crate) fn create(store: &Path, mut manifest: Manifest, cases: CaseSets) -> Result<Self, StoreError> {
         fs::create_dir_all(store).map_err(|error| StoreError::write(store, error))?;
         manifest.sessions = vec![new_session()];
         loop {
@@ -49,7 +49,9 @@ impl WritableRun {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 other => other.map_err(|error| StoreError::write(&partial, error))?,
             }
-            prepare(&partial, &manifest, &cases)
+            cases
+                .write(&partial, &manifest)
+                .and_then(|()| manifest.save(&partial))
                 .and_then(|()| fs::rename(&partial, &directory).map_err(|error| StoreError::write(&directory, error)))
                 .inspect_err(|_| {
                     let _ = fs::remove_dir_all(&partial);
@@ -66,13 +68,13 @@ impl WritableRun {
         let lock = RunLock::take(directory, &manifest.id)?;
         // Once more: the process that held the lock may have written it.
         let manifest = Manifest::load(directory)?;
-        let cases = lines::read_all(&directory.join(CASES))?;
+        let cases = CaseSets::read(directory, &manifest)?;
         Ok(Self { directory: directory.to_owned(), manifest, cases, _lock: lock })
     }
 
     /// Reads what the run already has.
     pub(crate) fn find(&self) -> Result<Found, StoreError> {
-        let ids: Vec<&str> = self.cases.iter().map(|case| case.id.as_str()).collect();
+        let ids: Vec<&str> = self.cases.shared().iter().map(|case| case.id.as_str()).collect();
         let (progress, ungraded) = Progress::scan(&self.directory, &self.manifest, &ids)?;
         Ok(Found { progress, ungraded, requests: request_hashes(&self.directory)? })
     }
@@ -97,22 +99,6 @@ impl WritableRun {
         }
         self.manifest.save(&self.directory)
     }
-}
-
-fn prepare(directory: &Path, manifest: &Manifest, cases: &[Case]) -> Result<(), StoreError> {
-    let path = directory.join(CASES);
-    let mut bytes = Vec::new();
-    for case in cases {
-        serde_json::to_writer(&mut bytes, case)
-            .map_err(|error| StoreError::Encode { path: path.clone(), reason: error.to_string() })?;
-        bytes.push(b'\n');
-    }
-    let written = fs::File::create(&path).and_then(|mut file| {
-        file.write_all(&bytes)?;
-        file.sync_all()
-    });
-    written.map_err(|error| StoreError::write(&path, error))?;
-    manifest.save(directory)
 }
 
 fn new_session() -> Session {
@@ -156,6 +142,7 @@ pub(crate) fn differences(recorded: &Manifest, wanted: &Manifest) -> Vec<String>
         serde_json::json!({
             "bench": manifest.bench, "seed": manifest.seed, "passes": manifest.passes,
             "timeout_ms": manifest.timeout_ms, "digests": manifest.digests, "grader": manifest.grader,
+            "against": manifest.against, "early_stop": manifest.early_stop.as_ref().map(EarlyStop::rules),
         })
     };
     compare("", &settings(recorded), &settings(wanted), &mut found);

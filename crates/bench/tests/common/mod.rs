@@ -143,6 +143,7 @@ pub fn done(finish: FinishReason) -> Result<ChatEvent, ModelError> {
         finish,
         usage: Usage { prompt_tokens: Some(100), cached_tokens: Some(90), completion_tokens: Some(7) },
         timings: Timings { load_ms: None, prompt_ms: Some(1.0), decode_ms: Some(2.0) },
+        endpoint: None,
     }))
 }
 
