@@ -93,11 +93,11 @@ fn percentiles(distribution: &Distribution) -> [String; 2] {
     [number(distribution.p50, 3), number(distribution.p90, 3)]
 }
 
-fn number(value: Option<f64>, decimals: usize) -> String {
+pub(crate) fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(String::new, |value| format!("{value:.decimals$}"))
 }
 
-fn failures(cell: &CaseCell) -> String {
+pub(crate) fn failures(cell: &CaseCell) -> String {
     let mut text = String::new();
     for failure in &cell.failures {
         let class = failure.class.map_or("unclassified", |class| class.as_str());
@@ -108,6 +108,7 @@ fn failures(cell: &CaseCell) -> String {
     text
 }
 
-fn inert(text: &str) -> String {
+/// A text that a spreadsheet does not run as a formula.
+pub(crate) fn inert(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() }
 }

@@ -3,17 +3,27 @@
 use std::fmt::Write as _;
 
 use crate::blocks::{Align, Block, Row, Table, Text, Tone};
+use crate::compare::RunComparison;
 use crate::summary::RunSummary;
 use crate::terminal::safe;
-use crate::view::{Page, page};
+use crate::view::{Page, comparison_page, page};
 
 /// Three configurations stand side by side in a web page's column.
 const WIDTH: usize = 100;
 
 /// The same page as the table, as GitHub-flavoured Markdown.
 pub fn render_markdown(summary: &RunSummary) -> String {
+    blocks(page(summary, Page { width: WIDTH, drawings: false }))
+}
+
+/// A comparison of two runs as GitHub-flavoured Markdown.
+pub fn comparison_markdown(comparison: &RunComparison) -> String {
+    blocks(comparison_page(comparison))
+}
+
+fn blocks(blocks: Vec<Block>) -> String {
     let mut text = String::new();
-    for block in page(summary, Page { width: WIDTH, drawings: false }) {
+    for block in blocks {
         // Writing to a String cannot fail.
         let _ = match block {
             Block::Title(parts) => {

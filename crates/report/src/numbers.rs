@@ -62,6 +62,12 @@ pub(crate) fn points(difference: f64) -> String {
     if value.abs() < 0.05 { "0.0".to_owned() } else { format!("{value:+.1}").replace('-', "−") }
 }
 
+/// A size in points without a sign: `5`, `2.5`.
+pub(crate) fn size_in_points(fraction: f64) -> String {
+    let text = format!("{:.1}", fraction * 100.0);
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
 /// A p-value to two significant digits.
 pub(crate) fn p_value(p: f64) -> String {
     match p {

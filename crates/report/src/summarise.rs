@@ -264,7 +264,7 @@ impl Gathering {
     }
 }
 
-fn sampling(observations: Observations) -> Sampling {
+pub(crate) fn sampling(observations: Observations) -> Sampling {
     match observations {
         Observations::Independent => Sampling::Independent,
         Observations::Deterministic | Observations::Repeating => Sampling::Deterministic,
@@ -277,14 +277,21 @@ const REPEATING_CASES: usize = 5;
 /// Temperature 0 is deterministic. With sampling, a model may be sure of its answer in one case or
 /// a few; the same output again in every one of many means that temperature or seed were ignored.
 fn observations(facts: &ConfigurationFacts, cases: &[CaseGathering], index: usize) -> Observations {
-    if facts.temperature.is_some_and(|temperature| temperature <= 0.0) {
+    let repeated = cases.iter().map(|case| &case.cells[index]).filter(|cell| cell.scored.total() > 1);
+    observations_of(facts.temperature, repeated.map(Cell::distinct))
+}
+
+/// The same of a temperature and the distinct outputs of every case with more than one scored pass.
+pub(crate) fn observations_of(temperature: Option<f64>, distinct_outputs: impl Iterator<Item = u64>) -> Observations {
+    if temperature.is_some_and(|temperature| temperature <= 0.0) {
         return Observations::Deterministic;
     }
-    let repeated: Vec<_> = cases.iter().map(|case| &case.cells[index]).filter(|cell| cell.scored.total() > 1).collect();
-    if repeated.len() >= REPEATING_CASES && repeated.iter().all(|cell| cell.distinct() == 1) {
-        return Observations::Repeating;
+    let (mut cases, mut repeating) = (0, true);
+    for distinct in distinct_outputs {
+        cases += 1;
+        repeating &= distinct == 1;
     }
-    Observations::Independent
+    if cases >= REPEATING_CASES && repeating { Observations::Repeating } else { Observations::Independent }
 }
 
 fn pooled<'c>(cells: impl Iterator<Item = &'c Cell>, sampling: Sampling) -> Rate {

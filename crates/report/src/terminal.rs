@@ -3,8 +3,9 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::blocks::{Align, Block, Column, Row, Table, Text, Tone};
+use crate::compare::RunComparison;
 use crate::summary::RunSummary;
-use crate::view::{Page, page};
+use crate::view::{Page, comparison_page, page};
 
 /// How to draw. The caller decides: nothing here looks at the terminal or the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +36,18 @@ const NARROWEST: usize = 40;
 
 /// The summary as a table for people: the headline first, then what failed most, then the cases.
 pub fn render_table(summary: &RunSummary, style: &Style) -> String {
-    let blocks = page(summary, Page { width: style.width.max(NARROWEST), drawings: true });
+    draw(&page(summary, Page { width: style.width.max(NARROWEST), drawings: true }), style)
+}
+
+/// A comparison of two runs for people: the verdict first, then why.
+pub fn render_comparison(comparison: &RunComparison, style: &Style) -> String {
+    draw(&comparison_page(comparison), style)
+}
+
+/// Blocks as text.
+fn draw(blocks: &[Block], style: &Style) -> String {
     let mut canvas = Canvas { style: *style, text: String::new() };
-    for block in &blocks {
+    for block in blocks {
         canvas.block(block);
     }
     canvas.text
@@ -249,6 +259,7 @@ fn ascii(text: &str) -> String {
         '●' => '*',
         '├' | '┤' => '|',
         '×' => 'x',
+        '→' => '>',
         'Δ' => 'd',
         '“' | '”' => '"',
         '\u{202f}' => ' ',

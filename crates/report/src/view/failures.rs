@@ -129,7 +129,7 @@ fn example(example: Option<&Example>) -> [Text; 2] {
     )
 }
 
-fn kind_name(kind: FailureKind) -> &'static str {
+pub(crate) fn kind_name(kind: FailureKind) -> &'static str {
     match kind {
         FailureKind::Choice => "choice",
         FailureKind::Transport => "transport",

@@ -2,9 +2,13 @@
 
 mod cases;
 mod comparison;
+mod comparison_runs;
 mod failures;
 mod headline;
 mod measured;
+
+pub(crate) use comparison_runs::comparison_page;
+pub(crate) use failures::kind_name;
 
 use crate::blocks::{Block, Column, Text, Tone};
 use crate::summary::{Rate, RunSummary};
@@ -27,6 +31,26 @@ pub(crate) fn page(summary: &RunSummary, page: Page) -> Vec<Block> {
     blocks.extend(cases::groups(summary, page.width));
     blocks.extend(cases::blocks(summary));
     blocks
+}
+
+/// The headline alone, for a web page.
+pub(crate) fn headline(summary: &RunSummary) -> Vec<Block> {
+    headline::blocks(summary, Page { width: usize::MAX, drawings: false })
+}
+
+/// The comparisons of configurations alone.
+pub(crate) fn comparisons(summary: &RunSummary) -> Vec<Block> {
+    comparison::blocks(summary)
+}
+
+/// The times and tokens alone.
+pub(crate) fn measured(summary: &RunSummary) -> Vec<Block> {
+    measured::blocks(summary)
+}
+
+/// The groups alone, configurations side by side.
+pub(crate) fn groups(summary: &RunSummary) -> Vec<Block> {
+    cases::groups(summary, usize::MAX)
 }
 
 /// Several configurations are told apart by their number.
