@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tenpass_engine::{EmbeddedModel, LoadOptions};
-use tenpass_model::{ApiKey, ChatModel, HttpOptions, ModelSpec, OllamaModel, OpenAiModel, ReplayModel};
+use tenpass_model::{
+    ApiKey, ChatModel, HttpOptions, ModelSpec, OllamaModel, OpenAiModel, Pool, PoolEndpoint, ReplayModel,
+};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -23,18 +26,46 @@ pub(crate) async fn model(
     let mut http = HttpOptions { idle: Some(settings.timeout.mul_f64(SILENCE)), ..HttpOptions::default() };
     match spec {
         ModelSpec::Embedded(name) => embedded(context, spec, name, length).await,
-        ModelSpec::Ollama(name) => {
-            Ok(Arc::new(OllamaModel::connect(&settings.ollama_address, name, None, &http).await?))
-        }
-        ModelSpec::OpenAi { base_url, model } => {
+        ModelSpec::Ollama { hosts, model } => match hosts.as_slice() {
+            [] => Ok(Arc::new(OllamaModel::connect(&settings.ollama_address, model, None, &http).await?)),
+            [host] => Ok(Arc::new(OllamaModel::connect(host, model, None, &http).await?)),
+            hosts => {
+                http.connect = patience(settings.timeout, http.connect);
+                pool(context, hosts.iter().map(|host| PoolEndpoint::ollama(host, model, &http)).collect()).await
+            }
+        },
+        ModelSpec::OpenAi { base_urls, model } => {
             if let Some(variable) = &settings.openai_key_variable {
                 let key = std::env::var(variable).ok().filter(|key| !key.is_empty());
                 http.api_key = key.map(ApiKey::from);
             }
-            Ok(Arc::new(OpenAiModel::connect(base_url, model, &http).await?))
+            match base_urls.as_slice() {
+                [base_url] => Ok(Arc::new(OpenAiModel::connect(base_url, model, &http).await?)),
+                base_urls => {
+                    http.connect = patience(settings.timeout, http.connect);
+                    let endpoints = base_urls.iter().map(|url| PoolEndpoint::openai(url, model, &http)).collect();
+                    pool(context, endpoints).await
+                }
+            }
         }
         ModelSpec::Replay(path) => Ok(Arc::new(ReplayModel::open(path)?)),
     }
+}
+
+/// Longest wait for a connection where another endpoint may still answer in time.
+fn patience(timeout: Duration, usual: Duration) -> Duration {
+    usual.min(timeout / 4)
+}
+
+/// One model on several servers; those that do not answer are named, the others begin without them.
+async fn pool(context: &Context, endpoints: Vec<PoolEndpoint>) -> Result<Arc<dyn ChatModel>, Failure> {
+    let pool = Pool::connect(endpoints).await?;
+    for endpoint in pool.endpoints() {
+        if let Some(fault) = endpoint.fault {
+            context.printer.note(&format!("{} does not answer and joins when it does: {fault}", endpoint.name));
+        }
+    }
+    Ok(Arc::new(pool))
 }
 
 async fn embedded(

@@ -6,7 +6,9 @@ use tenpass_bench::run::RunError;
 use tenpass_bench::store::StoreError;
 use tenpass_catalog::CatalogError;
 use tenpass_config::ConfigError;
-use tenpass_model::ModelError;
+use tenpass_exchange::ExchangeError;
+use tenpass_model::{ModelError, PoolError};
+use tenpass_review::ReviewError;
 use tenpass_tools::assistant::{AssistantError, LiveError};
 use tenpass_tools::memory::MemoryError;
 use tenpass_trace::database::DatabaseError;
@@ -26,6 +28,11 @@ impl Failure {
     /// The user's mistake.
     pub(crate) fn mistake(message: impl Display) -> Self {
         Self { exit: Exit::Mistake, message: message.to_string(), hint: None }
+    }
+
+    /// Something that is needed is missing, busy or failed.
+    pub(crate) fn backend(message: impl Display) -> Self {
+        Self { exit: Exit::Backend, message: message.to_string(), hint: None }
     }
 
     /// A bug of this program.
@@ -49,6 +56,18 @@ impl Failure {
 impl From<ModelError> for Failure {
     fn from(error: ModelError) -> Self {
         Self { exit: Exit::Backend, message: error.to_string(), hint: Some(error.hint().to_owned()) }
+    }
+}
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Model(error) => error.into(),
+            typed => {
+                let hint = typed.hint();
+                Self::mistake(typed).hint(hint)
+            }
+        }
     }
 }
 
@@ -76,6 +95,18 @@ impl From<StoreError> for Failure {
 
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
+        Self::mistake(&error).hint(error.hint())
+    }
+}
+
+impl From<ExchangeError> for Failure {
+    fn from(error: ExchangeError) -> Self {
+        Self::mistake(&error).hint(error.hint())
+    }
+}
+
+impl From<ReviewError> for Failure {
+    fn from(error: ReviewError) -> Self {
         Self::mistake(&error).hint(error.hint())
     }
 }

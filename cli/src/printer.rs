@@ -81,6 +81,11 @@ impl Printer {
         }
     }
 
+    /// Where a large result is written piece by piece, or one that is not text. It must be flushed.
+    pub(crate) fn bytes(self) -> impl Write {
+        std::io::BufWriter::with_capacity(64 * 1024, std::io::stdout().lock())
+    }
+
     /// A piece of a conversation, as it is: a line that is still being written ends nowhere yet.
     pub(crate) fn piece(self, text: &str) {
         let mut stdout = std::io::stdout().lock();

@@ -119,6 +119,12 @@ impl EventSink for RunProgress {
                 let passes = if *total == 1 { "pass" } else { "passes" };
                 self.say(&format!("run {run}: {total} {passes}{rest}"));
             }
+            RunEvent::Shortened { total } => {
+                locked(&self.state).total = *total;
+                if let Some(bar) = &self.bar {
+                    bar.set_length(*total);
+                }
+            }
             RunEvent::PassFinished { configuration, success, .. } => self.finished(configuration, *success),
             RunEvent::AttemptFailed { case, configuration, pass, attempt, error } => {
                 self.say(&format!(

@@ -6,8 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use tenpass_agent::{Selection, Structure};
 use tenpass_model::ModelSpec;
 
-use super::TextOrJson;
 use super::bench::{Think, parse_selection, parse_structure, parse_temperature};
+use super::{TableFormat, TextOrJson};
 
 const CHAT_HELP: &str = "\
 Type a message, or /help for what else can be typed. Ctrl-C stops the answer, Ctrl-D leaves. Calls are
@@ -99,7 +99,7 @@ pub(crate) enum Trace {
         #[arg(long, value_name = "THREAD")]
         thread: Option<String>,
         #[command(flatten)]
-        format: TextOrJson,
+        format: TableFormat,
     },
     /// Show everything that happened in a turn
     #[command(after_help = "Example:\n  tenpass trace show latest")]
@@ -123,7 +123,7 @@ pub(crate) enum Trace {
         #[arg(long, value_name = "N")]
         days: Option<u32>,
         #[command(flatten)]
-        format: TextOrJson,
+        format: TableFormat,
     },
 }
 
@@ -148,7 +148,7 @@ pub(crate) enum Journal {
         #[arg(long, default_value_t = 50, value_name = "N")]
         limit: usize,
         #[command(flatten)]
-        format: TextOrJson,
+        format: TableFormat,
     },
 }
 
@@ -159,7 +159,7 @@ pub(crate) enum Memory {
     #[command(after_help = "Example:\n  tenpass memory show")]
     Show {
         #[command(flatten)]
-        format: TextOrJson,
+        format: TableFormat,
     },
     /// Add an entry
     #[command(after_help = "Example:\n  tenpass memory add decisions \"The report goes out on Fridays.\"")]
@@ -214,7 +214,7 @@ pub(crate) enum Claims {
         #[arg(long, value_name = "FILE")]
         tools: Option<PathBuf>,
         #[command(flatten)]
-        format: TextOrJson,
+        format: TableFormat,
     },
     /// Measure the claim detector on its labelled sentences
     #[command(after_help = "Exit code 1 when precision or recall is below the gate of the corpus.\n\n\
@@ -224,6 +224,6 @@ pub(crate) enum Claims {
         #[arg(long, value_name = "DIR")]
         cases: Option<PathBuf>,
         #[command(flatten)]
-        format: TextOrJson,
+        format: TableFormat,
     },
 }

@@ -43,12 +43,17 @@ SPEC names a backend and a model; several are several configurations of one run:
   ollama:gemma4:12b                    a model of the Ollama server
   openai:http://127.0.0.1:8080/v1#name any OpenAI-compatible server
   replay:FILE                          recorded answers
+Several servers of one model share its passes: openai:URL,URL#NAME or ollama:URL,URL#NAME. They
+must serve the same; one that fails is rested, and its requests go to the others.
 
 Examples:
   tenpass bench tools
   tenpass bench tools --model ollama:gemma4:12b --model ollama:qwen3.5:9b --family delegation
   tenpass bench tools --structure native,grammar --passes 20 --format json
-  tenpass bench tools --resume latest";
+  tenpass bench tools --resume latest
+  tenpass bench tools --against baseline --guards 'talk-*'
+  tenpass bench tools --model X --model X          the same twice, with other seeds: how much is noise?
+  tenpass bench tools --partition 2/8 --seed 7 --continue";
 
 const ROUNDS_HELP: &str = "\
 A scenario has a world in a temporary folder (files, memory, pages, a clock), the user's turns, scripted answers
@@ -91,7 +96,7 @@ pub(crate) struct Rounds {
 
 /// What every bench takes.
 #[derive(Debug, Args)]
-#[allow(clippy::struct_field_names, reason = "fields are named after their flags")]
+#[allow(clippy::struct_field_names, clippy::struct_excessive_bools, reason = "fields are flags, and named after them")]
 pub(crate) struct Measure {
     /// Model to measure; repeat it for several
     #[arg(long = "model", value_name = "SPEC")]
@@ -102,7 +107,7 @@ pub(crate) struct Measure {
     /// Passes of each case and configuration
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) passes: Option<u32>,
-    /// Passes at the same time [default: as many as the backend takes]
+    /// Passes at the same time, at each server of a model [default: as many as the backend takes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
     /// Only cases whose id contains this; repeat it for several
@@ -154,6 +159,18 @@ pub(crate) struct Measure {
     /// Go on with this run (an id, its beginning, or `latest`)
     #[arg(long, value_name = "RUN", conflicts_with_all = ["models", "cases", "passes", "filter", "family", "language", "structure", "tools", "temperature", "top_k", "top_p", "min_p", "max_tokens", "ctx", "think", "seed", "partition"])]
     pub(crate) resume: Option<String>,
+    /// Measure this run's configuration afresh beside the candidate, and compare: a run, or `baseline`
+    #[arg(long, value_name = "RUN", conflicts_with = "resume")]
+    pub(crate) against: Option<String>,
+    #[command(flatten)]
+    pub(crate) comparing: super::review::Comparing,
+    /// Stop what is decided: a gate (8 of 10) at its eighth success or third failure, a comparison at its e-value.
+    /// Verdicts stay; the rates of what was stopped are biased, and the result says so
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) early_stop: bool,
+    /// Go on with the unfinished run of exactly this, or begin one: for schedulers that start a part again
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) r#continue: bool,
     /// Ask servers for whole answers instead of streams
     #[arg(long)]
     pub(crate) no_stream: bool,

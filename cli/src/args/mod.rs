@@ -2,6 +2,8 @@
 
 pub(crate) mod agent;
 pub(crate) mod bench;
+pub(crate) mod review;
+pub(crate) mod stats;
 pub(crate) mod tools;
 
 use std::path::PathBuf;
@@ -54,7 +56,20 @@ pub(crate) enum Command {
     /// Measure rates over repeated passes
     #[command(subcommand)]
     Bench(bench::Bench),
-    /// List, show, check and import failure cases
+    /// Say whether B differs from A: REAL, NO CHANGE, REGRESSED or INCONCLUSIVE
+    Compare(Box<review::Compare>),
+    /// Measure the winner of a run again with fresh seeds
+    Confirm(Box<review::Confirm>),
+    /// Run every bench of the night, compare with the baseline, and write the report
+    Nightly(Box<review::Nightly>),
+    /// Write runs as one HTML page
+    Report(review::Report),
+    /// Ask runs and traces in SQL
+    Query(review::Query),
+    /// The calculator behind the verdicts
+    #[command(subcommand)]
+    Stats(stats::Stats),
+    /// List, show, check, collect and exchange failure cases
     #[command(subcommand)]
     Cases(tools::Cases),
     /// List, show and re-grade what was measured
@@ -127,9 +142,19 @@ pub(crate) enum Format {
     Json,
     /// For spreadsheets.
     Csv,
+    /// For data frames; needs a file or a pipe.
+    Parquet,
 }
 
-/// `--format` of commands without a CSV form.
+/// `--format` of commands that print a table.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct TableFormat {
+    /// How to print it
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: Format,
+}
+
+/// `--format` of commands that print one thing.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct TextOrJson {
     /// How to print it

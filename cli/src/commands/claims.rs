@@ -7,9 +7,12 @@ use serde_json::json;
 use tenpass_agent::claims::corpus::{CorpusError, Gate, Score, Scores, evaluate, gates, load};
 use tenpass_agent::claims::{Finding, LedgerEntry, check};
 use tenpass_agent::untrusted::visible;
+use tenpass_frame::Kind;
+use tenpass_review::nightly::BenchResult;
 use tenpass_trace::ToolDefinition;
 
-use super::table::table;
+use super::table::{Columns, export, table};
+use crate::args::Format;
 use crate::args::agent::Claims;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -27,14 +30,30 @@ pub(crate) fn run(context: &Context, command: &Claims) -> Result<Exit, Failure> 
         Claims::Check { text, ledger, tools, format } => {
             let ledger = read_ledger(ledger)?;
             let tools = tools.as_deref().map(read_tools).transpose()?.unwrap_or_default();
-            judge(context.printer, &check(text, &ledger, &tools), format.json())
+            judge(context.printer, &check(text, &ledger, &tools), format.format)
         }
-        Claims::Bench { cases, format } => measure(context, cases.as_deref(), format.json()),
+        Claims::Bench { cases, format } => measure(context, cases.as_deref(), format.format),
     }
 }
 
-fn judge(printer: Printer, findings: &[Finding], json: bool) -> Result<Exit, Failure> {
-    if json {
+/// A finding, as CSV and Parquet list it.
+#[derive(Serialize)]
+struct Found<'a> {
+    class: &'static str,
+    span: &'a str,
+    reason: &'a str,
+}
+
+const FOUND: &Columns = &[("class", Kind::Text), ("span", Kind::Text), ("reason", Kind::Text)];
+
+fn judge(printer: Printer, findings: &[Finding], format: Format) -> Result<Exit, Failure> {
+    if format == Format::Csv || format == Format::Parquet {
+        let rows: Vec<Found<'_>> = findings
+            .iter()
+            .map(|finding| Found { class: finding.class.as_str(), span: &finding.span, reason: &finding.reason })
+            .collect();
+        export(printer, format, FOUND, &rows)?;
+    } else if format == Format::Json {
         let line = serde_json::to_string(&json!({ "findings": findings })).map_err(Failure::bug)?;
         printer.out(&line);
     } else if findings.is_empty() {
@@ -119,11 +138,74 @@ struct GateShown {
     sentences: usize,
 }
 
-fn measure(context: &Context, typed: Option<&Path>, json: bool) -> Result<Exit, Failure> {
+/// The score of one class of one part, as CSV and Parquet list it; `overall` stands for all classes.
+#[derive(Serialize)]
+struct Row<'a> {
+    part: &'a str,
+    class: &'a str,
+    precision: Option<f64>,
+    recall: Option<f64>,
+    right: usize,
+    wrong: usize,
+    missed: usize,
+}
+
+const ROW: &Columns = &[
+    ("part", Kind::Text),
+    ("class", Kind::Text),
+    ("precision", Kind::Float),
+    ("recall", Kind::Float),
+    ("right", Kind::Int),
+    ("wrong", Kind::Int),
+    ("missed", Kind::Int),
+];
+
+fn rows(measured: &[Measured]) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    for part in measured {
+        let classes = part.scores.classes.iter().map(|(class, score)| (class.as_str(), score));
+        for (class, score) in classes.chain([("overall", &part.scores.overall)]) {
+            rows.push(Row {
+                part: &part.part,
+                class,
+                precision: score.precision(),
+                recall: score.recall(),
+                right: score.true_positive,
+                wrong: score.false_positive,
+                missed: score.false_negative,
+            });
+        }
+    }
+    rows
+}
+
+/// What the night keeps of it.
+pub(crate) fn nightly(context: &Context) -> Result<BenchResult, Failure> {
+    let measured = measured(&context.in_project(None, SUITE)?)?;
+    let failed = measured.iter().flat_map(|part| part.failures.iter().map(move |why| format!("{}: {why}", part.part)));
+    let failed: Vec<String> = failed.collect();
+    let all = |of: fn(&Score) -> usize| measured.iter().map(|part| of(&part.scores.overall) as u64).sum::<u64>();
+    let passed = all(|score| score.true_positive);
+    Ok(BenchResult {
+        run: None,
+        passed,
+        total: passed + all(|score| score.false_positive) + all(|score| score.false_negative),
+        invalid: 0,
+        cases: Vec::new(),
+        comparison: None,
+        again: None,
+        gate_failed: (!failed.is_empty()).then(|| failed.join("; ")),
+        notes: Vec::new(),
+    })
+}
+
+fn measure(context: &Context, typed: Option<&Path>, format: Format) -> Result<Exit, Failure> {
     let folder = context.in_project(typed, SUITE)?;
     let measured = measured(&folder)?;
-    if json {
+    if format == Format::Json {
         context.printer.json(&measured)?;
+    } else if format != Format::Table {
+        export(context.printer, format, ROW, &rows(&measured))?;
     } else {
         for part in &measured {
             context.printer.out(&text(part));

@@ -4,12 +4,15 @@ use std::path::Path;
 
 use serde::Serialize;
 use tenpass_agent::untrusted::visible;
+use tenpass_frame::Kind;
 use tenpass_tools::assistant::AgentFolder;
 use tenpass_trace::Intention;
 use tenpass_trace::database::Database;
 use tenpass_trace::journal::{self, HeadKeeper, JournalError, JournalKey, Verification, records};
 
+use super::table::{Columns, export};
 use super::trace::short;
+use crate::args::Format;
 use crate::args::agent::Journal;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -22,7 +25,7 @@ pub(crate) fn run(context: &Context, command: &Journal) -> Result<Exit, Failure>
     match command {
         Journal::Verify { format } => verify(context, format.json()),
         Journal::SetAside => set_aside(context.printer, &folder),
-        Journal::Show { limit, format } => show(context.printer, &folder, *limit, format.json()),
+        Journal::Show { limit, format } => show(context.printer, &folder, *limit, format.format),
     }
 }
 
@@ -114,7 +117,19 @@ struct Line {
     intention: Intention,
 }
 
-fn show(printer: Printer, folder: &AgentFolder, limit: usize, json: bool) -> Result<Exit, Failure> {
+/// The columns of CSV and Parquet: those of JSON, arguments as JSON text.
+const COLUMNS: &Columns = &[
+    ("seq", Kind::Int),
+    ("at", Kind::Text),
+    ("thread", Kind::Text),
+    ("turn", Kind::Text),
+    ("call", Kind::Int),
+    ("tool", Kind::Text),
+    ("arguments", Kind::Text),
+    ("digest", Kind::Text),
+];
+
+fn show(printer: Printer, folder: &AgentFolder, limit: usize, format: Format) -> Result<Exit, Failure> {
     let mut kept = std::collections::VecDeque::new();
     let mut unreadable = 0;
     for entry in records::<Intention>(&folder.intentions())? {
@@ -129,8 +144,10 @@ fn show(printer: Printer, folder: &AgentFolder, limit: usize, json: bool) -> Res
     if unreadable > 0 {
         printer.note(&format!("warning: {unreadable} lines cannot be read; `tenpass journal verify` says which"));
     }
-    if json {
+    if format == Format::Json {
         printer.json(&kept)?;
+    } else if format != Format::Table {
+        export(printer, format, COLUMNS, kept.make_contiguous())?;
     } else if kept.is_empty() {
         printer.note(&format!("no intention was recorded yet in {}", folder.path().display()));
     } else {

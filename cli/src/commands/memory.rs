@@ -6,9 +6,12 @@ use jiff::Timestamp;
 use serde_json::json;
 use tenpass_agent::memory::{Document, Entry, PANEL_ENTRIES, Section, panel};
 use tenpass_agent::untrusted::visible;
+use tenpass_frame::Kind;
 use tenpass_tools::assistant::AgentFolder;
 use tenpass_tools::memory::MemoryFile;
 
+use super::table::{Columns, export};
+use crate::args::Format;
 use crate::args::agent::{Memory, MemorySection};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -30,8 +33,15 @@ pub(crate) fn run(context: &Context, command: &Memory) -> Result<Exit, Failure> 
     let file = MemoryFile::open(&path)?;
     match command {
         Memory::Path => {}
-        Memory::Show { format } if format.json() => context.printer.json(&value(&path, &file.show()?))?,
-        Memory::Show { .. } => show(context, &path, &file.show()?),
+        Memory::Show { format } => match format.format {
+            Format::Table => show(context, &path, &file.show()?),
+            Format::Json => context.printer.json(&value(&path, &file.show()?))?,
+            format => {
+                let document = file.show()?;
+                let entries: Vec<&Entry> = panel(&document).into_iter().flat_map(|(_, entries)| entries).collect();
+                export(context.printer, format, COLUMNS, &entries)?;
+            }
+        },
         Memory::Add { section, text } => {
             // Its folder may not be there yet: memory comes before the first chat.
             if path == AgentFolder::new(context.agent_folder()).memory() {
@@ -48,6 +58,9 @@ pub(crate) fn run(context: &Context, command: &Memory) -> Result<Exit, Failure> 
     }
     Ok(Exit::Yes)
 }
+
+/// The columns of CSV and Parquet: an entry's fields. The portrait is in JSON and in the file.
+const COLUMNS: &Columns = &[("section", Kind::Text), ("id", Kind::Text), ("at", Kind::Text), ("text", Kind::Text)];
 
 fn section_of(section: MemorySection) -> Section {
     match section {

@@ -1,18 +1,31 @@
 //! One module a command group; each turns arguments into one call and prints what came of it.
 
 mod bench;
+mod bless;
 mod calls;
 mod cases;
+mod cases_exchange;
 mod chat;
 mod claims;
+mod compare;
 mod config;
+mod confirm;
+mod exchange;
 mod generate;
 mod journal;
 mod memory;
 mod models;
+mod nightly;
+mod nightly_jobs;
 mod probe;
 mod prompt;
+mod query;
+mod report;
 mod runs;
+mod runs_gc;
+mod runs_list;
+mod runs_merge;
+mod stats;
 mod table;
 mod trace;
 
@@ -34,6 +47,7 @@ pub(crate) fn run(mut arguments: Arguments, printer: Printer) -> Result<Exit, Fa
         Command::Man { dir } => return generate::man(&dir, printer),
         Command::Generate { page } => return Ok(generate::page(page, printer)),
         Command::Calls(command) => return calls::run(&command, printer),
+        Command::Stats(command) => return stats::run(&command, printer),
         Command::Config(crate::args::tools::Config::Default) => return Ok(config::default(printer)),
         _ => {}
     }
@@ -46,14 +60,21 @@ pub(crate) fn run(mut arguments: Arguments, printer: Printer) -> Result<Exit, Fa
         Command::Journal(command) => journal::run(&context, &command),
         Command::Memory(command) => memory::run(&context, &command),
         Command::Claims(command) => claims::run(&context, &command),
+        Command::Compare(command) => compare::run(&context, &command),
+        Command::Confirm(command) => asynchronous(confirm::run(&context, *command))?,
+        Command::Nightly(command) => asynchronous(nightly::run(&context, *command))?,
+        Command::Report(command) => report::run(&context, &command),
+        Command::Query(command) => asynchronous(query::run(&context, command))?,
         Command::Cases(command) => cases::run(&context, &command),
         Command::Runs(command) => runs::run(&context, &command),
         Command::Models(command) => models::run(&context, &command),
         Command::Prompt(command) => asynchronous(prompt::run(&context, &command))?,
         Command::Config(command) => config::run(&context, &command),
-        Command::Completions { .. } | Command::Man { .. } | Command::Generate { .. } | Command::Calls(_) => {
-            Ok(Exit::Yes)
-        }
+        Command::Completions { .. }
+        | Command::Man { .. }
+        | Command::Generate { .. }
+        | Command::Calls(_)
+        | Command::Stats(_) => Ok(Exit::Yes),
     }
 }
 

@@ -4,17 +4,16 @@ use std::collections::HashMap;
 
 use serde_json::json;
 use tenpass_bench::cases::Case;
-use tenpass_bench::store::{
-    Index, Manifest, PassDetail, PassFilter, PassRow, Run, RunEntry, RunState, list_runs, merge, open_run, regrade,
-};
+use tenpass_bench::store::{ConfigurationRecord, Index, Manifest, PassDetail, PassFilter, PassRow, Run, regrade};
 use tenpass_report::{
     ConfigurationFacts, PassView, RunFacts, RunSummary, Style, Summariser, render_csv, render_json, render_table,
 };
+use tenpass_review::{find, find_run, run_notes};
 use tenpass_trace::FailureClass;
 
-use super::table::table;
+use super::{bless, exchange, runs_gc, runs_list, runs_merge};
+use crate::args::Format;
 use crate::args::tools::Runs;
-use crate::args::{Format, TextOrJson};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -33,11 +32,14 @@ pub(crate) struct Only {
 pub(crate) fn run(context: &Context, command: &Runs) -> Result<Exit, Failure> {
     let store = context.runs();
     match command {
-        Runs::List { format } => list(context, *format),
+        Runs::List { format } => runs_list::list(context, format.format),
         Runs::Show { run, case, pass, configuration, format } => {
-            let run = open_run(&store, run)?;
+            let (found, named) = find(&store, run, None)?;
+            // `baseline` has a configuration of its own; without /ID the whole run is shown.
+            let named = named.filter(|_| run.contains('/'));
+            let (run, configuration) = (found, configuration.clone().or(named));
             check_names(&run, case.as_deref(), configuration.as_deref())?;
-            let only = Only { case: case.clone(), configuration: configuration.clone() };
+            let only = Only { case: case.clone(), configuration };
             if let Some(pass) = pass {
                 show_pass(context, &run, &only, *pass, *format)
             } else {
@@ -46,11 +48,14 @@ pub(crate) fn run(context: &Context, command: &Runs) -> Result<Exit, Failure> {
             }
         }
         Runs::Regrade { run, current_cases, path, format } => {
-            let run = open_run(&store, run)?;
+            let run = find_run(&store, run)?;
             let suite = if *current_cases { Some(context.suite(path.cases.as_deref())?) } else { None };
             let report = regrade(&run, suite.as_ref().map(|suite| suite.cases.as_slice()))?;
-            if format.json() {
-                context.printer.json(&report)?;
+            if format.format != Format::Table {
+                match format.format {
+                    Format::Json => context.printer.json(&report)?,
+                    format => runs_list::export_changes(context, format, &report)?,
+                }
                 return Ok(Exit::Yes);
             }
             for change in &report.changes {
@@ -78,62 +83,20 @@ pub(crate) fn run(context: &Context, command: &Runs) -> Result<Exit, Failure> {
             ));
             Ok(Exit::Yes)
         }
-        Runs::Merge { runs } => {
-            let parts = runs.iter().map(|query| open_run(&store, query)).collect::<Result<Vec<_>, _>>()?;
-            let merged = merge(&store, &parts)?;
-            context.printer.out(&format!("{} joins {} parts", merged.id(), parts.len()));
-            Ok(Exit::Yes)
+        Runs::Bless { run, configuration, .. } => match run {
+            Some(query) => bless::bless(context, query, configuration.as_deref()),
+            None => bless::show(context),
+        },
+        Runs::Export { run, format, out, configuration } => {
+            let (found, named) = find(&store, run, None)?;
+            let named = named.filter(|_| run.contains('/'));
+            let configuration = configuration.clone().or(named);
+            check_names(&found, None, configuration.as_deref())?;
+            exchange::export(context, &found, configuration.as_deref(), *format, out)
         }
-    }
-}
-
-fn state_word(state: RunState) -> &'static str {
-    match state {
-        RunState::Running => "running or killed",
-        RunState::Complete => "complete",
-        RunState::Interrupted => "interrupted",
-        RunState::Failed => "incomplete",
-    }
-}
-
-fn list(context: &Context, format: TextOrJson) -> Result<Exit, Failure> {
-    let mut entries = list_runs(&context.runs())?;
-    entries.reverse();
-    if format.json() {
-        let rows: Vec<_> = entries
-            .iter()
-            .map(|entry| match &entry.run {
-                Ok(run) => json!({ "id": entry.id, "state": run.manifest().state(), "manifest": run.manifest() }),
-                Err(error) => json!({ "id": entry.id, "error": error.to_string() }),
-            })
-            .collect();
-        context.printer.json(&rows)?;
-        return Ok(Exit::Yes);
-    }
-    if entries.is_empty() {
-        context.printer.out("no runs yet; `tenpass bench tools` makes one");
-        return Ok(Exit::Yes);
-    }
-    let rows: Vec<Vec<String>> = entries.iter().map(row).collect();
-    context.printer.out(&table(&["run", "state", "cases", "passes", "configurations"], &rows, &[2, 3]));
-    Ok(Exit::Yes)
-}
-
-fn row(entry: &RunEntry) -> Vec<String> {
-    match &entry.run {
-        Ok(run) => {
-            let manifest = run.manifest();
-            let ids: Vec<&str> =
-                manifest.configurations.iter().map(|configuration| configuration.id.as_str()).collect();
-            vec![
-                entry.id.clone(),
-                state_word(manifest.state()).to_owned(),
-                manifest.cases.to_string(),
-                manifest.passes.to_string(),
-                ids.join(", "),
-            ]
-        }
-        Err(error) => vec![entry.id.clone(), format!("unreadable: {error}")],
+        Runs::Import { format, file, right_from } => exchange::import(context, *format, file, *right_from),
+        Runs::Gc { older_than, keep, yes, format } => runs_gc::run(context, *older_than, *keep, *yes, *format),
+        Runs::Merge { runs, from, format } => runs_merge::run(context, runs, from, *format),
     }
 }
 
@@ -156,6 +119,9 @@ pub(crate) fn print_summary(context: &Context, run: &Run, only: &Only, format: F
     let text = match format {
         Format::Json => render_json(&summary).map_err(Failure::bug)?,
         Format::Csv => render_csv(&summary).map_err(Failure::bug)?,
+        Format::Parquet => {
+            return runs_list::export_cases(context, format, &summary);
+        }
         Format::Table => {
             let style = Style { width: context.printer.width(), color: context.printer.colored(), unicode: true };
             render_table(&summary, &style)
@@ -163,6 +129,11 @@ pub(crate) fn print_summary(context: &Context, run: &Run, only: &Only, format: F
     };
     context.printer.out(&text);
     Ok(())
+}
+
+/// A run's numbers as JSON.
+pub(crate) fn summary_json(run: &Run, only: &Only) -> Result<String, Failure> {
+    render_json(&summarise(run, only)?).map_err(Failure::bug)
 }
 
 /// A run's numbers from its index; texts are read for the examples only.
@@ -177,11 +148,19 @@ fn summarise(run: &Run, only: &Only) -> Result<RunSummary, Failure> {
         .filter(|configuration| wanted(&configuration.id))
         .map(|configuration| ConfigurationFacts {
             label: configuration.id.clone(),
-            model: configuration.spec.clone(),
-            structure: configuration.structure.to_string(),
-            tools: format!("{}{}", configuration.selection, strategies(&configuration.id)),
+            model: shown_model(configuration),
+            structure: told(configuration, "structure", configuration.structure.to_string()),
+            tools: told(
+                configuration,
+                "selection",
+                format!("{}{}", configuration.selection, strategies(&configuration.id)),
+            ),
             // Through its decimal form: 0.3 and not 0.30000001192092896.
-            temperature: configuration.options.temperature.to_string().parse().ok(),
+            temperature: if is_told(configuration, "temperature") {
+                configuration.options.temperature.to_string().parse().ok()
+            } else {
+                None
+            },
             context_tokens: configuration.options.context.or(configuration.model.context).map(u64::from),
         })
         .collect();
@@ -193,7 +172,7 @@ fn summarise(run: &Run, only: &Only) -> Result<RunSummary, Failure> {
         title: format!("bench {}", manifest.bench),
         run: Some(manifest.id.clone()),
         passes_per_case: manifest.passes,
-        planned_passes: Some(planned(manifest, shown_cases, only)),
+        planned_passes: planned(manifest, shown_cases, only),
         elapsed_s: elapsed(manifest),
     };
     let mut summariser = Summariser::new(facts, configurations);
@@ -203,12 +182,34 @@ fn summarise(run: &Run, only: &Only) -> Result<RunSummary, Failure> {
         let quote = quotes.get(&(row.configuration, row.case, row.pass)).map_or("", String::as_str);
         summariser.add(&view(row, case, configuration, quote));
     })?;
-    Ok(summariser.finish())
+    let mut summary = summariser.finish();
+    summary.notes.extend(run_notes(manifest));
+    Ok(summary)
 }
 
-fn planned(manifest: &Manifest, cases: u64, only: &Only) -> u64 {
+/// The model; of a baseline that was measured again it is said that it is one.
+fn shown_model(configuration: &ConfigurationRecord) -> String {
+    let is_baseline = configuration.origin.is_some() && configuration.id.starts_with("baseline ");
+    if is_baseline { format!("baseline {}", configuration.spec) } else { configuration.spec.clone() }
+}
+
+/// Whether a setting is known; the source of an imported run may not have told it.
+fn is_told(configuration: &ConfigurationRecord, setting: &str) -> bool {
+    configuration.unknown.iter().all(|unknown| unknown != setting)
+}
+
+fn told(configuration: &ConfigurationRecord, setting: &str, value: String) -> String {
+    if is_told(configuration, setting) { value } else { "unknown".to_owned() }
+}
+
+fn planned(manifest: &Manifest, cases: u64, only: &Only) -> Option<u64> {
+    if manifest.early_stop.is_some() {
+        // Of a part of the run nobody knows how many passes were not needed.
+        let is_whole = only.case.is_none() && only.configuration.is_none();
+        return is_whole.then(|| manifest.total_passes());
+    }
     let configurations = if only.configuration.is_some() { 1 } else { manifest.configurations.len() as u64 };
-    cases * u64::from(manifest.passes) * configurations
+    Some(cases * u64::from(manifest.passes) * configurations)
 }
 
 fn elapsed(manifest: &Manifest) -> Option<f64> {
@@ -291,6 +292,9 @@ fn show_pass(context: &Context, run: &Run, only: &Only, pass: u32, format: Forma
         pass: Some(pass),
         ..PassFilter::default()
     };
+    if matches!(format, Format::Csv | Format::Parquet) {
+        return Err(Failure::mistake("one pass is no table").hint("--format json has all of it"));
+    }
     let details = run.passes(&filter)?.collect::<Result<Vec<_>, _>>()?;
     if details.is_empty() {
         let case = only.case.as_deref().unwrap_or_default();
@@ -301,7 +305,7 @@ fn show_pass(context: &Context, run: &Run, only: &Only, pass: u32, format: Forma
     for detail in &details {
         let earlier = run.earlier_attempts(&detail.pass)?;
         let request = run.request(&detail.pass.request)?;
-        let case = run.case(&detail.pass.case)?;
+        let case = run.case_of(&detail.pass.configuration, &detail.pass.case)?;
         if format == Format::Table {
             context.printer.out(&pass_text(detail, request.as_ref(), &earlier, &case));
         } else {
@@ -414,6 +418,9 @@ fn fault_and_numbers(text: &mut String, detail: &PassDetail, earlier: &[tenpass_
         tokens(pass.usage.cached_tokens),
         tokens(pass.usage.completion_tokens),
     ));
+    if let Some(endpoint) = &pass.endpoint {
+        text.push_str(&format!("answered by {endpoint}\n"));
+    }
 }
 
 fn section(text: &mut String, title: &str, body: &str) {

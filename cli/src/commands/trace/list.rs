@@ -5,13 +5,15 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use serde::Serialize;
 use tenpass_agent::untrusted::visible;
+use tenpass_frame::Kind;
 use tenpass_tools::assistant::AgentFolder;
 use tenpass_trace::journal::Entry;
 use tenpass_trace::{CallOutcome, TraceEvent, TraceRecord, TurnEnd};
 
 use super::{each_record, local, nothing_yet, short, warn};
+use crate::args::Format;
 use crate::commands::chat::style::shortened;
-use crate::commands::table::table;
+use crate::commands::table::{Columns, export, table};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -37,6 +39,23 @@ pub(super) struct TurnLine {
     ms: f64,
     verdict: Option<String>,
 }
+
+/// The columns of CSV and Parquet: those of JSON.
+const COLUMNS: &Columns = &[
+    ("turn", Kind::Text),
+    ("thread", Kind::Text),
+    ("at", Kind::Text),
+    ("text", Kind::Text),
+    ("model", Kind::Text),
+    ("profile", Kind::Text),
+    ("end", Kind::Text),
+    ("rounds", Kind::Int),
+    ("calls", Kind::Int),
+    ("failed_calls", Kind::Int),
+    ("confirmations", Kind::Int),
+    ("ms", Kind::Float),
+    ("verdict", Kind::Text),
+];
 
 /// Every turn, in order, and the lines that could not be read.
 pub(super) fn turns(folder: &AgentFolder) -> Result<(Vec<TurnLine>, usize), Failure> {
@@ -102,14 +121,16 @@ pub(super) fn run(
     folder: &AgentFolder,
     limit: usize,
     thread: Option<&str>,
-    json: bool,
+    format: Format,
 ) -> Result<Exit, Failure> {
     let (turns, unreadable) = turns(folder)?;
     warn(printer, unreadable);
     let wanted = |turn: &&TurnLine| thread.is_none_or(|thread| turn.thread.starts_with(thread));
     let shown: Vec<&TurnLine> = turns.iter().rev().filter(wanted).take(limit).collect();
-    if json {
+    if format == Format::Json {
         printer.json(&shown)?;
+    } else if format != Format::Table {
+        export(printer, format, COLUMNS, &shown)?;
     } else if turns.is_empty() {
         printer.note(&nothing_yet(folder));
     } else if shown.is_empty() {

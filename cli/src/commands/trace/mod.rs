@@ -24,10 +24,10 @@ pub(crate) fn run(context: &Context, command: &Trace) -> Result<Exit, Failure> {
     match command {
         Trace::Verify { format } => journal::verify(context, format.json()),
         Trace::List { limit, thread, format } => {
-            list::run(context.printer, &folder, *limit, thread.as_deref(), format.json())
+            list::run(context.printer, &folder, *limit, thread.as_deref(), format.format)
         }
         Trace::Show { turn, format } => show::run(context.printer, &folder, turn, format.json()),
-        Trace::Stats { days, format } => stats::run(context.printer, &folder, *days, format.json()),
+        Trace::Stats { days, format } => stats::run(context.printer, &folder, *days, format.format),
     }
 }
 

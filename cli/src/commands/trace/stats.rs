@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use serde_json::Value;
+use tenpass_frame::Kind;
 use tenpass_tools::assistant::AgentFolder;
 use tenpass_trace::journal::Entry;
 use tenpass_trace::{TraceEvent, TraceRecord};
 
 use super::{each_record, local, nothing_yet, warn};
-use crate::commands::table::table;
+use crate::args::Format;
+use crate::commands::table::{Columns, export, table};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -45,6 +48,16 @@ pub(super) struct Stats {
     turn_ms_total: f64,
 }
 
+/// One number of the counts, as CSV and Parquet list it: `calls_by_tool, read_file ok, 7`.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Row {
+    measure: String,
+    of: Option<String>,
+    value: f64,
+}
+
+const COLUMNS: &Columns = &[("measure", Kind::Text), ("of", Kind::Text), ("value", Kind::Float)];
+
 fn count(counts: &mut Counts, name: impl Into<String>) {
     *counts.entry(name.into()).or_default() += 1;
 }
@@ -54,6 +67,26 @@ fn name(value: &impl Serialize) -> String {
 }
 
 impl Stats {
+    /// Every number with its name; what is counted by kind has a row a kind.
+    pub(super) fn rows(&self) -> Result<Vec<Row>, Failure> {
+        fn add(rows: &mut Vec<Row>, measure: &str, of: Option<String>, value: &Value) {
+            if let Value::Object(fields) = value {
+                for (name, value) in fields {
+                    let of = of.as_ref().map_or_else(|| name.clone(), |of| format!("{of} {name}"));
+                    add(rows, measure, Some(of), value);
+                }
+            } else if let Some(value) = value.as_f64() {
+                rows.push(Row { measure: measure.to_owned(), of, value });
+            }
+        }
+        let all = serde_json::to_value(self).map_err(Failure::bug)?;
+        let mut rows = Vec::new();
+        for (measure, value) in all.as_object().into_iter().flatten() {
+            add(&mut rows, measure, None, value);
+        }
+        Ok(rows)
+    }
+
     fn observe(&mut self, entry: &Entry<TraceRecord>) {
         self.from.get_or_insert(entry.at);
         self.to = Some(entry.at);
@@ -98,11 +131,13 @@ impl Stats {
 }
 
 /// Carries out the command.
-pub(super) fn run(printer: Printer, folder: &AgentFolder, days: Option<u32>, json: bool) -> Result<Exit, Failure> {
+pub(super) fn run(printer: Printer, folder: &AgentFolder, days: Option<u32>, format: Format) -> Result<Exit, Failure> {
     let (stats, unreadable) = counted(folder, days, Timestamp::now())?;
     warn(printer, unreadable);
-    if json {
+    if format == Format::Json {
         printer.json(&stats)?;
+    } else if format != Format::Table {
+        export(printer, format, COLUMNS, &stats.rows()?)?;
     } else if stats.from.is_none() {
         printer.note(&if folder.trace().exists() {
             "nothing happened in that time".to_owned()

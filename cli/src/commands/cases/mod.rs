@@ -1,10 +1,20 @@
 //! `tenpass cases …`.
 
+mod add;
+mod ask;
+mod harvest;
+mod life;
+
 use std::path::Path;
 
+use serde::Serialize;
 use tenpass_bench::bfcl::{self, Category};
 use tenpass_bench::cases::{Suite, show};
+use tenpass_frame::Kind;
 
+use super::cases_exchange;
+use super::table::{Columns, export};
+use crate::args::Format;
 use crate::args::tools::{Cases, Import};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -15,10 +25,10 @@ pub(crate) fn run(context: &Context, command: &Cases) -> Result<Exit, Failure> {
     match command {
         Cases::List { path, format } => {
             let suite = context.suite(path.cases.as_deref())?;
-            if format.json() {
-                context.printer.json(&show::list_json(&suite))?;
-            } else {
-                context.printer.out(&show::list_text(&suite));
+            match format.format {
+                Format::Table => context.printer.out(&show::list_text(&suite)),
+                Format::Json => context.printer.json(&show::list_json(&suite))?,
+                format => export(context.printer, format, LISTED, &listed(&suite))?,
             }
             Ok(Exit::Yes)
         }
@@ -45,10 +55,54 @@ pub(crate) fn run(context: &Context, command: &Cases) -> Result<Exit, Failure> {
             context.printer.out(&format!("{cases} in {families}, no mistakes"));
             Ok(Exit::Yes)
         }
+        Cases::Add(command) => add::run(context, command),
+        Cases::Harvest { days, out, path, format } => harvest::run(context, *days, out.as_deref(), path, format.json()),
+        Cases::Export { format, out, path } => cases_exchange::export(context, *format, out, path.cases.as_deref()),
+        Cases::Import(command @ (Import::Promptfoo { .. } | Import::Tau2 { .. })) => {
+            cases_exchange::import(context, command)
+        }
         Cases::Import(Import::Bfcl { dir, out, category, check }) => {
             bfcl(context, dir, out.as_deref(), category, *check)
         }
     }
+}
+
+/// A case, as CSV and Parquet list it.
+#[derive(Serialize)]
+struct Listed<'a> {
+    id: &'a str,
+    family: &'a str,
+    language: &'static str,
+    kind: &'static str,
+    tools: Vec<&'a str>,
+    expects: String,
+    source: &'a str,
+}
+
+const LISTED: &Columns = &[
+    ("id", Kind::Text),
+    ("family", Kind::Text),
+    ("language", Kind::Text),
+    ("kind", Kind::Text),
+    ("tools", Kind::Text),
+    ("expects", Kind::Text),
+    ("source", Kind::Text),
+];
+
+fn listed(suite: &Suite) -> Vec<Listed<'_>> {
+    suite
+        .cases
+        .iter()
+        .map(|case| Listed {
+            id: &case.id,
+            family: &case.family,
+            language: case.language.as_str(),
+            kind: case.kind.as_str(),
+            tools: case.tools.iter().map(|tool| tool.name.as_str()).collect(),
+            expects: show::summary(&case.expect),
+            source: &case.source,
+        })
+        .collect()
 }
 
 /// The case with this id, or a failure that names the nearest one.
