@@ -30,6 +30,7 @@ cargo dev COMMAND: set up, test and measure tenpass
   check             format, layers, clippy, generated pages
   ci                check, then test
   check-layers      hold crates/dev/src/layers.rs against the workspace
+  perf compare      two runs of 100,000 passes compared, their report, inspect_ai beside ours (--inspect-passes N)
   perf engine       the bench on the embedded engine against llama-server (--cases N, --passes N)
   perf harness      overhead, memory and start-up of the harness itself
   docs [--check]    write the generated pages, or say which is out of date
@@ -70,6 +71,7 @@ fn dispatch(words: &[String]) -> anyhow::Result<()> {
         ("check", []) => check::run(&workspace),
         ("ci", []) => check::run(&workspace).and_then(|()| run::test(&workspace, &[])),
         ("check-layers", []) => layers::run(&workspace),
+        ("perf", [what, rest @ ..]) if what == "compare" => perf::compare(&workspace, rest),
         ("perf", [what, rest @ ..]) if what == "engine" => perf::engine(&workspace, rest),
         ("perf", [what]) if what == "harness" => perf::harness(&workspace),
         ("docs", []) => docs::run(&workspace, docs::Mode::Write),

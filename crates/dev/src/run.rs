@@ -28,6 +28,7 @@ pub(crate) fn bench(workspace: &Workspace, arguments: &[String]) -> anyhow::Resu
 /// Every test; arguments go to the test runner, and then documentation tests are left out.
 pub(crate) fn test(workspace: &Workspace, arguments: &[String]) -> anyhow::Result<()> {
     setup::run()?;
+    setup::for_tests();
     build_for_tests(workspace)?;
     let here = (std::env::consts::OS, std::env::consts::ARCH);
     let of_use = |platforms: &[(&str, &str)]| platforms.is_empty() || platforms.contains(&here);

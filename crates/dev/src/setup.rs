@@ -32,6 +32,14 @@ const NEEDS: &[Need] = &[
     },
 ];
 
+/// What single tests need. Where it cannot be installed the others run, and those tests fail and say so.
+const TEST_NEEDS: &[Need] = &[Need {
+    name: "Slurm",
+    reason: "the job files for it are tested on a cluster of one machine",
+    probes: &[("slurmctld", &["-V"]), ("/usr/sbin/slurmctld", &["-V"])],
+    packages: [&["slurm-wlm", "munge"], &[], &[], &[]],
+}];
+
 /// A package manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Manager {
@@ -90,6 +98,25 @@ pub(crate) fn run() -> anyhow::Result<()> {
                 None => Ok(()),
             }
         }
+    }
+}
+
+/// Installs what single tests need where the package manager has it; a failure is told and is no end.
+pub(crate) fn for_tests() {
+    let Some(index) = MANAGERS.iter().position(|manager| succeeds(manager.program, &["--version"])) else { return };
+    let wanted = |need: &&Need| !need.packages[index].is_empty() && !is_there(need);
+    let missing: Vec<Need> = TEST_NEEDS.iter().filter(wanted).copied().collect();
+    if missing.is_empty() {
+        return;
+    }
+    let (manager, packages) = (MANAGERS[index], packages(&missing, index));
+    eprintln!("==> set-up for tests: missing {}: {}", names(&missing), missing[0].reason);
+    let installed = match rights(manager) {
+        Rights::None => Err(anyhow::anyhow!("run: {}", line(manager, &packages, true))),
+        rights => install(manager, rights, &packages),
+    };
+    if let Err(error) = installed {
+        eprintln!("==> set-up for tests: {error:#}; the tests that need it will fail");
     }
 }
 
@@ -165,6 +192,12 @@ mod tests {
         );
         assert_eq!(line(MANAGERS[3], &packages(NEEDS, 3), true), "brew install llvm python");
         assert_eq!(packages(&[NEEDS[1], NEEDS[1]], 0), ["python3", "python3-pip"]);
+    }
+
+    #[test]
+    fn tests_need_packages_of_debian_only() {
+        assert_eq!(packages(TEST_NEEDS, 0), ["slurm-wlm", "munge"]);
+        assert!((1..4).all(|manager| packages(TEST_NEEDS, manager).is_empty()));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! stands beside its peer's from the same minutes. Results are printed and written to
 //! `target/perf/NAME.json`.
 
+mod compare;
 mod engine;
 mod harness;
 mod measure;
@@ -11,6 +12,11 @@ mod measure;
 use serde_json::Value;
 
 use crate::shell::Workspace;
+
+/// `perf compare`.
+pub(crate) fn compare(workspace: &Workspace, arguments: &[String]) -> anyhow::Result<()> {
+    save(workspace, "compare", &compare::run(workspace, arguments)?)
+}
 
 /// `perf engine`.
 pub(crate) fn engine(workspace: &Workspace, arguments: &[String]) -> anyhow::Result<()> {
