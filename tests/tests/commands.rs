@@ -127,3 +127,28 @@ fn the_commands_of_the_readme_work() {
         tenpass.ok(&words[1..]);
     }
 }
+
+#[test]
+fn cases_go_to_the_formats_of_others_and_come_back() {
+    let tenpass = Tenpass::new();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (config, back) = (path("promptfooconfig.yaml"), path("back"));
+    assert!(tenpass.ok(&["cases", "export", "promptfoo", "--out", &config]).starts_with("77 of 77 cases"));
+    assert!(tenpass.ok(&["cases", "import", "promptfoo", &config, "--out", &back]).starts_with("77 cases"));
+    let listed = |cases: &str| tenpass.json(&["cases", "list", "--cases", cases, "--format", "json"]);
+    assert_eq!(listed(&back)["cases"].as_array().unwrap().len(), 77);
+    let error = tenpass.fails(2, &["cases", "import", "promptfoo", &config, "--out", &back]);
+    assert!(error.contains("is there already"), "{error}");
+
+    let (bfcl, again) = (path("bfcl"), path("again"));
+    let said = tenpass.ok(&["cases", "export", "bfcl", "--out", &bfcl]);
+    let written: usize = said.split_whitespace().next().unwrap().parse().unwrap();
+    let words = ["cases", "import", "bfcl", &bfcl, "--category", "irrelevance", "--out", &again];
+    let imported: usize = tenpass.ok(&words).split_whitespace().next().unwrap().parse().unwrap();
+    assert!(imported > 0 && imported <= written, "{imported} of {written}");
+
+    std::fs::write(folder.path().join("bad.yaml"), "tests:\n  - vars: {a: [}\n").unwrap();
+    let error = tenpass.fails(2, &["cases", "import", "promptfoo", &path("bad.yaml"), "--out", &path("none")]);
+    assert!(error.contains("bad.yaml:2"), "{error}");
+}
