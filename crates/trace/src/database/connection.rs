@@ -9,15 +9,18 @@
 use std::fs::OpenOptions;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use super::DatabaseError;
 use super::migrations::{Migration, migrate};
 
 /// How long a statement waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Between two tries where SQLite itself does not wait.
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 /// When a commit is on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,9 +66,8 @@ impl Store {
             Synchronous::Full => "FULL",
             Synchronous::Normal => "NORMAL",
         };
-        connection
-            .query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0))
-            .and_then(|_| connection.pragma_update(None, "synchronous", level))
+        use_write_ahead_log(&connection)
+            .and_then(|()| connection.pragma_update(None, "synchronous", level))
             .and_then(|()| connection.pragma_update(None, "foreign_keys", true))
             // A file that somebody else filled must not run code of its schema with our rights.
             .and_then(|()| connection.pragma_update(None, "trusted_schema", false))
@@ -101,6 +103,22 @@ impl Store {
             Ok(value)
         };
         run().map_err(|source| DatabaseError::Query { action, source })
+    }
+}
+
+/// Turns on the write-ahead log. Where several open a new file at once, SQLite refuses the change at once
+/// instead of waiting for the busy timeout, since waiting there could be a deadlock: so it is tried again.
+fn use_write_ahead_log(connection: &Connection) -> rusqlite::Result<()> {
+    let start = Instant::now();
+    loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)) {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && start.elapsed() < BUSY_TIMEOUT =>
+            {
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            answer => return answer.map(|_| ()),
+        }
     }
 }
 
