@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::*;
 use tenpass_bench::run::{Configuration, RunEvent, RunOptions, RunPlan, execute};
-use tenpass_bench::store::{EarlyStop, LEVEL_DURING, LEVEL_END, RunState, open_run, regrade};
+use tenpass_bench::store::{EarlyStop, LEVEL_DURING, LEVEL_END, RunState, merge, open_run, regrade};
 use tenpass_model::FinishReason;
 use tokio_util::sync::CancellationToken;
 
@@ -119,6 +119,27 @@ async fn a_stopped_run_goes_on_to_the_same_passes_wherever_it_was_ended() {
         let again = run(gates(8, two()), resume).await.unwrap();
         assert_eq!((again.state, again.measured, again.done), (RunState::Complete, 0, second.done));
     }
+}
+
+#[tokio::test]
+async fn parts_that_stopped_early_are_merged_to_the_whole() {
+    let (calm, store) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let one = || vec![configuration(by_rate("a", 0), 6)];
+    let whole = run(gates(8, one()), options(calm.path())).await.unwrap();
+    let mut parts = Vec::new();
+    for part in ["1/3", "2/3", "3/3"] {
+        let plan = RunPlan { partition: Some(part.parse().unwrap()), ..gates(8, one()) };
+        parts.push(open_run(store.path(), &run(plan, options(store.path())).await.unwrap().run).unwrap());
+    }
+    let merged = merge(store.path(), &parts).unwrap();
+    assert_eq!(measured(store.path(), merged.id()), measured(calm.path(), &whole.run));
+    let early = |run: &tenpass_bench::store::Run| run.manifest().early_stop.clone().unwrap();
+    let (joined, expected) = (early(&merged), early(&open_run(calm.path(), &whole.run).unwrap()));
+    assert_eq!((joined.saved, joined.closed.len()), (expected.saved, expected.closed.len()));
+    assert_eq!((merged.manifest().state(), merged.manifest().total_passes()), (RunState::Complete, whole.total));
+    let resume = RunOptions { resume: Some(merged.id().to_owned()), ..options(store.path()) };
+    let again = run(gates(8, one()), resume).await.unwrap();
+    assert_eq!((again.state, again.measured), (RunState::Complete, 0));
 }
 
 #[tokio::test]

@@ -242,6 +242,20 @@ async fn passes_before_the_first_answer_are_cold_unless_warmed_up() {
 }
 
 #[tokio::test]
+async fn what_one_configuration_made_warm_is_not_cold_for_another_of_the_same_model() {
+    let store = tempfile::tempdir().unwrap();
+    let model = Arc::new(FakeModel::by_seed("a"));
+    let mut copy = configuration(Arc::clone(&model), 1);
+    copy.id.push_str(" #2");
+    let both = vec![configuration(Arc::clone(&model), 1), copy];
+    let outcome = run(plan(2, 3, both), options(store.path())).await.unwrap();
+    let details = details(store.path(), &outcome.run);
+    let cold: Vec<&str> =
+        details.iter().filter(|detail| detail.pass.cold).map(|detail| detail.pass.configuration.as_str()).collect();
+    assert_eq!(cold.len(), 1, "the first answer of the engine, and no other: {cold:?}");
+}
+
+#[tokio::test]
 async fn first_calls_are_timed_in_both_channels() {
     let store = tempfile::tempdir().unwrap();
     let model = FakeModel::new("a", |_, number| {

@@ -39,6 +39,11 @@ pub const VARIABLES: &[Variable] = &[
         default: "`runs` in the project folder, or in the data folder outside of one",
     },
     Variable {
+        name: "TENPASS_STT",
+        meaning: "what writes down speech: `ENGINE:MODEL`, with `+q8`, `+q5` or `+cut`",
+        default: "`whisper.cpp:whisper-base`",
+    },
+    Variable {
         name: "TENPASS_CONFIRM",
         meaning: "how the agent asks for confirmations: `panel`, `bar` or `voice`",
         default: "`panel`",
@@ -58,6 +63,7 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "the agent's memory, a Markdown file",
         default: "`memory.md` in the agent's folder",
     },
+    Variable { name: "TENPASS_WAKE_HEAD", meaning: "the wake word's head, an .onnx file", default: "none" },
     Variable {
         name: "TENPASS_API_KEY_ENV",
         meaning: "NAME of the variable that holds the key of an OpenAI-compatible server",

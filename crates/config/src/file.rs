@@ -108,7 +108,7 @@ impl Reader<'_> {
             place,
             key: path,
             expected: setting.kind.describe(),
-            found: found(value.get_ref()),
+            found: stranger(setting.kind, value.get_ref()).unwrap_or_else(|| found(value.get_ref())),
         })?;
         let placed = Placed { value: self.beside_file(read), line };
         let values = match profile {
@@ -158,6 +158,17 @@ fn read_value(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
 }
 
 /// A value as it is shown in a message: short, and of its own type.
+/// Of a list of words the first that is none of them, with the one that was meant.
+fn stranger(kind: Kind, value: &DeValue<'_>) -> Option<String> {
+    let (Kind::Texts(words), DeValue::Array(items)) = (kind, value) else { return None };
+    let word = items.iter().find_map(|item| match item.get_ref() {
+        DeValue::String(text) if !words.contains(&&**text) => Some(text.to_string()),
+        _ => None,
+    })?;
+    let meant = nearest(&word, words.iter().copied()).map(|near| format!(" (did you mean {near:?}?)"));
+    Some(format!("{:?}{}", word.chars().take(40).collect::<String>(), meant.unwrap_or_default()))
+}
+
 fn found(value: &DeValue<'_>) -> String {
     match value {
         DeValue::String(text) => format!("{:?}", text.chars().take(40).collect::<String>()),
@@ -203,6 +214,15 @@ mod tests {
         assert_eq!(error.hint(), "did you mean `bench.passes`?");
         assert!(matches!(parse("[banch]\npasses = 3\n"), Err(ConfigError::UnknownKey { .. })));
         assert!(matches!(parse("[profiles.x]\nprofile = \"y\"\n"), Err(ConfigError::UnknownKey { .. })));
+    }
+
+    #[test]
+    fn a_wrong_word_of_a_list_is_named_with_the_one_that_was_meant() {
+        let error = parse("[nightly]\nbenches = [\"claims\", \"tols\"]\n").unwrap_err();
+        let said = "`nightly.benches` must be a list of tools, rounds, claims, not \"tols\" (did you mean \"tools\"?)";
+        assert_eq!(error.to_string(), format!("tenpass.toml:2: {said}"));
+        let error = parse("[nightly]\nbenches = [\"xyz\"]\n").unwrap_err();
+        assert!(error.to_string().ends_with("not \"xyz\""), "{error}");
     }
 
     #[test]

@@ -29,8 +29,8 @@ pub struct Home {
     pub config: PathBuf,
     /// The user file, whether it exists or not.
     pub user_file: PathBuf,
-    /// The project around the working folder: the nearest folder with a `tenpass.toml`, or with
-    /// `cases/tools` and `runs` in it, as this repository has.
+    /// The project around the working folder: the nearest folder with a `tenpass.toml`, or with a folder of
+    /// cases in it, `cases/tools` or `cases/rounds`.
     pub project: Option<PathBuf>,
 }
 
@@ -65,9 +65,13 @@ impl Home {
     }
 }
 
-/// True for a folder that tenpass is meant to be used in.
+/// Folders of cases that make the folder around them a project.
+const BENCHES: [&str; 2] = ["cases/tools", "cases/rounds"];
+
+/// True for a folder that tenpass is meant to be used in. Settings come from its file only, so cases alone
+/// decide nothing but where cases and runs are.
 fn is_project(folder: &Path) -> bool {
-    folder.join(PROJECT_FILE).is_file() || (folder.join("cases/tools").is_dir() && folder.join("runs").is_dir())
+    folder.join(PROJECT_FILE).is_file() || BENCHES.iter().any(|cases| folder.join(cases).is_dir())
 }
 
 #[cfg(test)]
@@ -103,14 +107,19 @@ mod tests {
     }
 
     #[test]
-    fn a_checkout_is_a_project_without_a_file() {
+    fn a_folder_with_cases_of_a_bench_is_a_project_without_a_file() {
         let home = tempfile::tempdir().unwrap();
-        let checkout = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(checkout.path().join("cases/tools")).unwrap();
-        std::fs::create_dir_all(checkout.path().join("runs")).unwrap();
-        let found = Home::locate(&environment(home.path()), checkout.path()).unwrap();
-        assert_eq!(found.runs, checkout.path().join("runs"));
-        assert_eq!(found.project_file(), None);
+        for bench in ["tools", "rounds"] {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::create_dir_all(folder.path().join("cases").join(bench)).unwrap();
+            let found = Home::locate(&environment(home.path()), folder.path()).unwrap();
+            assert_eq!(found.project.as_deref(), Some(folder.path()));
+            assert_eq!(found.runs, folder.path().join("runs"));
+            assert_eq!(found.project_file(), None);
+        }
+        let other = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(other.path().join("cases/of-wine")).unwrap();
+        assert_eq!(Home::locate(&environment(home.path()), other.path()).unwrap().project, None);
     }
 
     #[test]

@@ -170,12 +170,20 @@ pub const SETTINGS: &[Setting] = &[
     Setting { key: "nightly.models", kind: Kind::Texts(&[]), flag: None, environment: None },
     Setting { key: "nightly.filter", kind: Kind::Texts(&[]), flag: None, environment: None },
     Setting { key: "nightly.delta", kind: Kind::Amount, flag: None, environment: None },
+    Setting { key: "speech.stt", kind: Kind::Text, flag: Some("--engine"), environment: Some("TENPASS_STT") },
+    Setting { key: "speech.wake_head", kind: Kind::File, flag: Some("--head"), environment: Some("TENPASS_WAKE_HEAD") },
+    Setting { key: "speech.voice_en", kind: Kind::Text, flag: Some("--voice"), environment: None },
+    Setting { key: "speech.voice_fr", kind: Kind::Text, flag: Some("--voice"), environment: None },
+    Setting { key: "speech.elevenlabs", kind: Kind::Address, flag: None, environment: None },
+    Setting { key: "speech.elevenlabs_key_env", kind: Kind::VariableName, flag: None, environment: None },
+    Setting { key: "speech.elevenlabs_model", kind: Kind::Text, flag: None, environment: None },
+    Setting { key: "speech.elevenlabs_format", kind: Kind::Text, flag: None, environment: None },
     Setting { key: "runs.dir", kind: Kind::Folder, flag: Some("--runs-dir"), environment: Some("TENPASS_RUNS_DIR") },
 ];
 
 /// Tables that only the person may set: what the agent may touch, spend, and whom it sends keys to. A
 /// project file comes with a folder that someone else may have written, so it must not set them.
-pub const PERSONAL: &[&str] = &["agent.", "files.", "memory.", "web.", "providers.", "spend."];
+pub const PERSONAL: &[&str] = &["agent.", "files.", "memory.", "web.", "providers.", "spend.", "speech.elevenlabs"];
 
 impl Setting {
     /// True when a project file must not set it.

@@ -72,6 +72,29 @@ pub struct Settings {
     pub spend_fail_open: bool,
     /// What `tenpass nightly` runs.
     pub nightly: Nightly,
+    /// Ears and voice.
+    pub speech: Speech,
+}
+
+/// Ears and voice.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Speech {
+    /// What writes down speech: SPEC of an engine, unparsed.
+    pub stt: String,
+    /// The wake word's head, when it is set.
+    pub wake_head: Option<PathBuf>,
+    /// SPEC of the English voice, unparsed; `None` is the best one present.
+    pub voice_en: Option<String>,
+    /// SPEC of the French voice.
+    pub voice_fr: Option<String>,
+    /// Root of ElevenLabs' API.
+    pub elevenlabs: String,
+    /// Name of the variable with its key.
+    pub elevenlabs_key_variable: Option<String>,
+    /// Its model.
+    pub elevenlabs_model: String,
+    /// The form of its sound.
+    pub elevenlabs_format: String,
 }
 
 /// What `tenpass nightly` runs.
@@ -210,6 +233,16 @@ impl Settings {
                 models: texts("nightly.models"),
                 filter: texts("nightly.filter"),
                 delta_micros: amount("nightly.delta"),
+            },
+            speech: Speech {
+                stt: text("speech.stt"),
+                wake_head: folder("speech.wake_head"),
+                voice_en: filled(text("speech.voice_en")),
+                voice_fr: filled(text("speech.voice_fr")),
+                elevenlabs: text("speech.elevenlabs"),
+                elevenlabs_key_variable: filled(text("speech.elevenlabs_key_env")),
+                elevenlabs_model: text("speech.elevenlabs_model"),
+                elevenlabs_format: text("speech.elevenlabs_format"),
             },
             web_credits_per_day: integer("spend.web_credits_per_day")
                 .and_then(|count| u64::try_from(count).ok())

@@ -66,6 +66,14 @@ pub enum ExchangeError {
         /// What is limited: `bytes`, `entries`.
         unit: &'static str,
     },
+    /// The store has this run already.
+    #[error("{} was imported before, or measured here: it is run {run}", path.display())]
+    Known {
+        /// The file or folder.
+        path: PathBuf,
+        /// The run.
+        run: String,
+    },
     /// The run has nothing to write.
     #[error("{0}")]
     Nothing(String),
@@ -101,6 +109,7 @@ impl ExchangeError {
             Self::Format { .. } => "check that this is the file you mean, and that it is complete",
             Self::Entry { .. } | Self::Line { .. } => "the file was edited, damaged or cut; get it again",
             Self::TooLarge { .. } => "split the file, or leave the part out",
+            Self::Known { .. } => "--again makes a second run of it",
             Self::Nothing(_) => "`tenpass runs show` tells what the run has",
             Self::Store(error) => error.hint(),
         }

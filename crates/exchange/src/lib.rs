@@ -14,6 +14,8 @@ pub mod llama_tool_bench;
 mod names;
 pub mod promptfoo;
 pub mod rows;
+mod source;
 pub mod tau2;
 
 pub use error::ExchangeError;
+pub use source::Source;

@@ -297,6 +297,9 @@ pub struct Comparison {
     pub guards_failed: Vec<String>,
     /// Guard cases proven worse (Boschloo, Holm over the guards, 5 %).
     pub guards_worse: Vec<String>,
+    /// Other cases proven worse (the same over those that are no guards). They do not decide the verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases_worse: Vec<String>,
     /// Cases flagged as moved, at a false discovery rate of 10 %.
     pub moved: Vec<MovedCase>,
 }

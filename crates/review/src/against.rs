@@ -10,7 +10,7 @@ use tenpass_stats::{SMALLEST_EFFECT, holm};
 use crate::ReviewError;
 use crate::compare::{CompareOptions, Side, compare};
 use crate::compare_roles::roles;
-use crate::compare_told::level_at_the_end;
+use crate::compare_told::{level_at_the_end, shared_cache};
 use crate::differences::{Measured, sort};
 use crate::differences_cases::asked;
 
@@ -57,7 +57,8 @@ pub fn compare_candidates(run: &Run, options: &CompareOptions) -> Result<Vec<Run
 /// What a reader of a run's rates must know, from its manifest.
 pub fn run_notes(manifest: &Manifest) -> Vec<String> {
     let early = manifest.early_stop.iter().flat_map(|early| early.sentences(manifest.passes));
-    early.chain(manifest.against.iter().flat_map(Against::sentences)).collect()
+    let cache = shared_cache(&manifest.configurations);
+    early.chain(manifest.against.iter().flat_map(Against::sentences)).chain(cache).collect()
 }
 
 /// What is told to the comparison of a plan or a run.

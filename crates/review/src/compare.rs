@@ -144,9 +144,6 @@ fn same_run(before: &Run, after: &Run) -> bool {
 
 fn notes(before: &Loaded<'_>, after: &Loaded<'_>, sorted: &Sorted, together: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    if together && before.record.id == after.record.id {
-        notes.push("before and after are the same passes: nothing can differ".to_owned());
-    }
     let names = |differences: &[Difference]| {
         differences.iter().map(|difference| difference.name.as_str()).collect::<Vec<_>>().join(", ")
     };

@@ -1,6 +1,6 @@
 //! What the manifests say that a reader of a comparison must know.
 
-use tenpass_bench::store::{Against, Host, Manifest, RunState};
+use tenpass_bench::store::{Against, ConfigurationRecord, Host, Manifest, RunState};
 
 use crate::differences::Measured;
 
@@ -20,6 +20,9 @@ pub(crate) fn told(before: Measured<'_>, after: Measured<'_>, together: bool) ->
         // What a run that measured its baseline afresh knows about the two.
         notes.extend(after.manifest.against.iter().flat_map(Against::sentences));
         notes.extend(stopped_early(after.manifest));
+        if share_cache(before.record, after.record) {
+            notes.extend(shared_cache(&[before.record.clone(), after.record.clone()]));
+        }
     } else {
         for (name, side) in [("before", before), ("after", after)] {
             notes.extend(stopped_early(side.manifest).map(|sentence| format!("{name}: {sentence}")));
@@ -31,10 +34,29 @@ pub(crate) fn told(before: Measured<'_>, after: Measured<'_>, together: bool) ->
     notes
 }
 
-/// Whether times may be compared: one machine, and as many passes in flight.
+/// Whether times may be compared: one machine, as many passes in flight, and no cache that one side filled for
+/// the other.
 pub(crate) fn latencies_comparable(before: Measured<'_>, after: Measured<'_>) -> bool {
     let same_machine = before.manifest.id == after.manifest.id || hosts(before.manifest, after.manifest).is_none();
-    same_machine && before.record.jobs == after.record.jobs
+    let shares = before.manifest.id == after.manifest.id && share_cache(before.record, after.record);
+    same_machine && before.record.jobs == after.record.jobs && !shares
+}
+
+/// Two configurations of one embedded model in one run: the prompts that the first leaves in the engine's cache
+/// save the second the time to read them.
+pub(crate) fn share_cache(a: &ConfigurationRecord, b: &ConfigurationRecord) -> bool {
+    let embedded = |record: &ConfigurationRecord| record.model.backend == "embedded";
+    embedded(a) && embedded(b) && a.model.name == b.model.name && a.model.digest == b.model.digest && a.id != b.id
+}
+
+/// What is said of it; `None` where no two share one.
+pub(crate) fn shared_cache(records: &[ConfigurationRecord]) -> Option<String> {
+    let shares = records.iter().enumerate().any(|(place, a)| records[..place].iter().any(|b| share_cache(a, b)));
+    shares.then(|| {
+        "configurations of one embedded model share its prompt cache: what one leaves in it saves the next the time to \
+         read the prompt, so that their times cannot be compared"
+            .to_owned()
+    })
 }
 
 fn state(name: &str, manifest: &Manifest) -> Option<String> {

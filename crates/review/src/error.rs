@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use tenpass_bench::store::StoreError;
 use tenpass_report::{Difference, Role};
 
+use crate::jobs::shell_word;
+
 /// A decision that cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
@@ -170,8 +172,9 @@ impl ReviewError {
             Self::NoBaseline { .. } => "`tenpass runs bless RUN` makes a run the baseline".to_owned(),
             Self::SeveralBaselines { .. } => "name the run by its id: `tenpass runs bless --show` shows it".to_owned(),
             Self::BaselineGone { .. } => "`tenpass runs bless RUN` names another".to_owned(),
-            Self::NoConfiguration { run, .. } | Self::SeveralConfigurations { run, .. } => {
-                format!("write {run}/CONFIGURATION")
+            Self::NoConfiguration { run, names, .. } | Self::SeveralConfigurations { run, names } => {
+                let first = names.first().map_or("CONFIGURATION", String::as_str);
+                format!("write {}, or {run}/1, {run}/2 and so on", shell_word(&format!("{run}/{first}")))
             }
             Self::NothingToConfirm { .. } => {
                 "compare one configuration with an earlier run: `tenpass bench … --against RUN`".to_owned()

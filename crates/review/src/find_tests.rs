@@ -59,6 +59,29 @@ fn queries_name_runs_and_configurations() {
 }
 
 #[test]
+fn configurations_have_numbers_and_copies_need_none() {
+    let store = tempfile::tempdir().unwrap();
+    two().write(store.path(), "20261130-220000-aaaa");
+    let named = |query: &str| find(store.path(), query, None).map(|found| found.1);
+    for query in ["latest/2", "latest/#2", "20261130/2"] {
+        assert_eq!(named(query).unwrap().as_deref(), Some("smollm2 text/short"), "{query}");
+    }
+    assert!(named("latest/3").is_err() && named("latest/0").is_err());
+    let error = named("latest/qwen").unwrap_err();
+    assert!(error.hint().starts_with("write 20261130-220000-aaaa/smollm2, or"), "{}", error.hint());
+    // An A/A run: the copy differs in name and salt alone, and the first stands for both.
+    let copies = of_bench("rounds")
+        .with(|draft| {
+            let mut copy = configuration("smollm2 #2");
+            copy["salt"] = json!(1);
+            draft.manifest["configurations"] = json!([configuration("smollm2"), copy]);
+        })
+        .write(store.path(), "20261201-220000-bbbb");
+    assert_eq!(bless(store.path(), &copies, None, "c").unwrap().configuration, "smollm2");
+    assert_eq!(named("20261201/#2").unwrap().as_deref(), Some("smollm2 #2"));
+}
+
+#[test]
 fn a_baseline_is_kept_for_each_bench_and_missed_when_it_is_gone() {
     let store = tempfile::tempdir().unwrap();
     let tools = two().write(store.path(), "20261130-220000-aaaa");

@@ -59,6 +59,17 @@ impl Imported {
     }
 }
 
+/// The categories that an import takes when none is named: the usual ones where the folder has all of them, as the
+/// published data has; else every one that is there, as in a folder that [`export()`] wrote.
+pub fn usual(dir: &Path) -> Result<Vec<Category>, ImportError> {
+    let data = read::data_folder(dir)?;
+    let there = |category: &&Category| read::has(&data, **category);
+    if Category::DEFAULT.iter().all(|category| there(&category)) {
+        return Ok(Category::DEFAULT.to_vec());
+    }
+    Ok(Category::ALL.iter().filter(there).copied().collect())
+}
+
 /// Reads the categories from a folder of BFCL files: the data folder itself, or the unpacked package.
 pub fn import(dir: &Path, categories: &[Category]) -> Result<Vec<Imported>, ImportError> {
     let data = read::data_folder(dir)?;

@@ -52,6 +52,11 @@ pub(super) fn data_folder(dir: &Path) -> Result<PathBuf, ImportError> {
     found.ok_or_else(|| ImportError::NoData(dir.to_owned()))
 }
 
+/// Whether the folder has the category's questions.
+pub(super) fn has(data: &Path, category: Category) -> bool {
+    file(data, category).is_ok()
+}
+
 /// The questions of a category.
 pub(super) fn questions(data: &Path, category: Category) -> Result<Vec<Question>, ImportError> {
     lines(&file(data, category)?)

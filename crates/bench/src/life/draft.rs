@@ -75,6 +75,17 @@ pub struct Draft {
 impl Draft {
     /// The case of a turn. `expect` are the lines of `[case.expect]`, where they are known.
     pub fn of(life: &Life, turn: &LivedTurn, options: &DraftOptions, expect: Option<&str>) -> Result<Self, LifeError> {
+        Self::of_request(life, turn, options, expect, None)
+    }
+
+    /// The same of the request with this number in the turn, counted from 1; `None` is the first that went wrong.
+    pub fn of_request(
+        life: &Life,
+        turn: &LivedTurn,
+        options: &DraftOptions,
+        expect: Option<&str>,
+        request: Option<u32>,
+    ) -> Result<Self, LifeError> {
         let unfit = |reason: &str| LifeError::Unfit { turn: turn.turn.clone(), reason: reason.to_owned() };
         if turn.rounds == 0 {
             return Err(unfit("no model was asked in it"));
@@ -86,7 +97,14 @@ impl Draft {
         }
         let expect =
             expect.map(|lines| parse_expect("--expect", lines, &offered)).transpose().map_err(LifeError::Cases)?;
-        let moment = Moment::of(turn);
+        let moment = match request {
+            Some(round) if round > turn.rounds => {
+                let asked = if turn.rounds == 1 { "request" } else { "requests" };
+                return Err(unfit(&format!("it has {} {asked}, and not request {round}", turn.rounds)));
+            }
+            Some(round) => Moment::at(turn, round),
+            None => Moment::of(turn),
+        };
         let parts = conversation::up_to(life, turn, &moment, &all, &offered, &options.zone)?;
         let deeds = from_deeds(life, turn, &moment, &offered);
 

@@ -9,7 +9,7 @@
 //! - What there is already: a case whose provenance names the turn, or whose request says the same.
 //!   Proposals that say the same are one, and say how many they stand for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -81,6 +81,8 @@ pub struct Harvest {
     pub turns: usize,
     /// Turns that went wrong and that there is a case for.
     pub known: usize,
+    /// Those cases, by id.
+    pub known_cases: BTreeSet<String>,
     /// Turns that are folded into a proposal of another.
     pub folded: usize,
     /// Turns that cannot become cases.
@@ -119,8 +121,9 @@ pub fn harvest(
         if signals.is_empty() {
             continue;
         }
-        if known.iter().any(|case| case.provenance.contains(&turn.turn)) {
+        if let Some(case) = known.iter().find(|case| case.provenance.contains(&turn.turn)) {
             harvest.known += 1;
+            harvest.known_cases.insert(case.id.clone());
             continue;
         }
         if drawn >= MOST_PROPOSALS {
@@ -137,8 +140,9 @@ pub fn harvest(
             Err(error) => return Err(error),
         };
         let gist = Gist::of(&draft.request);
-        if gists.iter().any(|known| known.is_duplicate_of(&gist)) {
+        if let Some(place) = gists.iter().position(|known| known.is_duplicate_of(&gist)) {
             harvest.known += 1;
+            harvest.known_cases.insert(known[place].id.clone());
             continue;
         }
         draft.say_provenance(None);

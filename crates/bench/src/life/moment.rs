@@ -85,7 +85,7 @@ impl Moment {
         let retries = turn.retries.iter().filter_map(|(round, reason)| Some((*round, signal_of_retry(*reason)?, None)));
         // Of one round, a call says more than a retry.
         let first = calls.chain(retries).min_by_key(|(round, signal, call)| (*round, call.is_none(), *signal));
-        match first {
+        match first.map(|first| begun(turn, first)) {
             Some((round, signal, call)) => Self {
                 round,
                 calls_before: turn.calls.iter().filter(|call| call.round < round).count(),
@@ -95,6 +95,35 @@ impl Moment {
             None => Self { round: 1, calls_before: 0, signal: signals(turn).into_iter().next(), call: None },
         }
     }
+}
+
+impl Moment {
+    /// The request of a turn with this number, as the person chose it.
+    pub fn at(turn: &LivedTurn, round: u32) -> Self {
+        let call = turn.calls.iter().find(|call| call.round == round && signal_of(call).is_some());
+        let retry = turn.retries.iter().find(|(other, _)| *other == round).and_then(|(_, why)| signal_of_retry(*why));
+        Self {
+            round,
+            calls_before: turn.calls.iter().filter(|call| call.round < round).count(),
+            signal: call.and_then(signal_of).or(retry).or_else(|| signals(turn).into_iter().next()),
+            call: call.map(|call| call.number),
+        }
+    }
+}
+
+/// Where it began to go wrong: of a turn that the person judged wrong, a call that was made again and again was
+/// wrong the first time.
+fn begun(turn: &LivedTurn, first: (u32, Signal, Option<u32>)) -> (u32, Signal, Option<u32>) {
+    let (_, signal, number) = first;
+    let is_judged = matches!(turn.verdict, Some(Verdict::Corrected { .. } | Verdict::Rejected));
+    if signal != Signal::RepeatedCall || !is_judged {
+        return first;
+    }
+    let repeated = turn.calls.iter().find(|call| Some(call.number) == number);
+    let is_same = |call: &&LivedCall| {
+        repeated.is_some_and(|repeated| (&call.tool, &call.arguments) == (&repeated.tool, &repeated.arguments))
+    };
+    turn.calls.iter().find(is_same).map_or(first, |call| (call.round, signal, Some(call.number)))
 }
 
 /// True for a call that the person refused: nothing in time is no answer.

@@ -137,6 +137,10 @@ fn all_calls(played: &Played) -> impl Iterator<Item = (u32, &PlayedCall)> {
     (1..).zip(&played.turns).flat_map(|(number, turn)| turn.calls.iter().map(move |call| (number, call)))
 }
 
+fn times(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "time" } else { "times" })
+}
+
 fn calls(scenario: &Scenario, tools: &[ToolDefinition], played: &Played, findings: &mut Findings) {
     for check in &scenario.expect.calls {
         let found: Vec<&PlayedCall> = matching(check, tools, played);
@@ -144,11 +148,12 @@ fn calls(scenario: &Scenario, tools: &[ToolDefinition], played: &Played, finding
         if found.len() < least {
             findings.add(
                 missing_class(check, tools, played),
-                format!("{} was called {} times, at least {least} {}", described(check), found.len(), "expected"),
+                format!("{} was called {}, at least {least} {}", described(check), times(found.len()), "expected"),
             );
         }
         if most.is_some_and(|most| found.len() > most) {
-            findings.add(FailureClass::DuplicateCall, format!("{} was called {} times", described(check), found.len()));
+            findings
+                .add(FailureClass::DuplicateCall, format!("{} was called {}", described(check), times(found.len())));
         }
     }
     for name in &scenario.expect.forbid {

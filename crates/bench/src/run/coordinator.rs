@@ -5,8 +5,8 @@
 //! previous one has ended, so that they do not slow each other down.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use futures_util::StreamExt;
@@ -17,11 +17,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cases::Case;
 use crate::rounds::Stage;
-use crate::run::pass::{self, Lane, Limits, Pass, PassEnd, Report};
+use crate::run::pass::{self, Engine, Lane, Limits, Pass, PassEnd, Report};
 use crate::run::schedule::Turn;
 use crate::run::turns::Turns;
 use crate::run::{
-    EventSink, PreparedCase, RunEvent, RunOptions, RunPlan, StoppedConfiguration, prepare_case, salted_seed,
+    Configuration, EventSink, PreparedCase, RunEvent, RunOptions, RunPlan, StoppedConfiguration, prepare_case,
+    salted_seed,
 };
 use crate::store::{
     CaseSets, ClosedGate, ConfigurationRecord, DecidedComparison, Entry, Found, Manifest, Progress, WriterHandle,
@@ -72,6 +73,19 @@ struct Current {
     waiting: std::vec::IntoIter<(u32, u32)>,
 }
 
+/// One a configuration; those of one model have one together: what the first has made warm is not cold for the
+/// second.
+fn engines(plan: &RunPlan) -> Vec<Arc<Engine>> {
+    let mut engines: Vec<Arc<Engine>> = Vec::new();
+    for configuration in &plan.configurations {
+        let is_same =
+            |other: &Configuration| std::ptr::addr_eq(Arc::as_ptr(&other.model), Arc::as_ptr(&configuration.model));
+        let known = plan.configurations[..engines.len()].iter().position(is_same);
+        engines.push(known.map_or_else(Arc::default, |place| Arc::clone(&engines[place])));
+    }
+    engines
+}
+
 fn shared(cases: &[Case]) -> Vec<Arc<Case>> {
     cases.iter().cloned().map(Arc::new).collect()
 }
@@ -117,13 +131,13 @@ impl<'a> Coordinator<'a> {
     ) -> Self {
         let cancel = interrupt.child_token();
         let workplaces = plan.configurations.iter().zip(&manifest.configurations).enumerate();
+        let engines = engines(plan);
         let workplaces = workplaces.map(|(index, (configuration, record))| Workplace {
             lane: Arc::new(Lane {
                 index,
                 id: configuration.id.clone(),
                 model: Arc::clone(&configuration.model),
-                warm: AtomicBool::new(false),
-                first_case: OnceLock::new(),
+                engine: Arc::clone(&engines[index]),
                 cancel: cancel.child_token(),
             }),
             record: ConfigurationRecord { jobs: configuration.jobs.max(1), ..record.clone() },
@@ -399,7 +413,7 @@ impl<'a> Coordinator<'a> {
                 () = self.cancel.cancelled() => return,
                 fault = tokio::time::timeout(self.limits.timeout, answer) => fault.unwrap_or(None),
             };
-            lane.warm.store(true, Ordering::Relaxed);
+            lane.engine.warm.store(true, Ordering::Relaxed);
             if let Some(error) = fault.filter(pass::is_fatal) {
                 self.stop(configuration, error);
             }

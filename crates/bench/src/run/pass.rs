@@ -44,12 +44,19 @@ pub(super) struct Lane {
     pub(super) index: usize,
     pub(super) id: String,
     pub(super) model: Arc<dyn ChatModel>,
-    /// Whether the configuration has begun an answer in this process.
+    /// What is known of the model's engine, shared by the configurations that use it.
+    pub(super) engine: Arc<Engine>,
+    pub(super) cancel: CancellationToken,
+}
+
+/// A model in this process: cold until some configuration has had an answer of it.
+#[derive(Debug, Default)]
+pub(super) struct Engine {
+    /// Whether it has begun an answer in this process.
     pub(super) warm: AtomicBool,
     /// The first case it was asked in this process: only its passes can be cold. An engine that
     /// takes every pass at once would otherwise have nothing but cold ones.
     pub(super) first_case: OnceLock<usize>,
-    pub(super) cancel: CancellationToken,
 }
 
 /// Limits of every pass.
@@ -101,10 +108,10 @@ impl Pass {
         let mut made = 0;
         loop {
             made += 1;
-            let first_case = *self.lane.first_case.get_or_init(|| self.case_index);
-            let cold = first_case == self.case_index && !self.lane.warm.load(Ordering::Relaxed);
+            let first_case = *self.lane.engine.first_case.get_or_init(|| self.case_index);
+            let cold = first_case == self.case_index && !self.lane.engine.warm.load(Ordering::Relaxed);
             let began = SystemTime::now();
-            let on_first_token = || self.lane.warm.store(true, Ordering::Relaxed);
+            let on_first_token = || self.lane.engine.warm.store(true, Ordering::Relaxed);
             let name = &self.lane.model.info().spec;
             let limit = self.limits.timeout;
             let attempt = if let Some((stage, scenario)) = self.stage.as_ref().zip(self.case.scenario.as_deref()) {
@@ -159,7 +166,7 @@ impl Pass {
             }
         }
         if attempt.played.is_some() {
-            self.lane.warm.store(true, Ordering::Relaxed);
+            self.lane.engine.warm.store(true, Ordering::Relaxed);
         }
         Ok(())
     }

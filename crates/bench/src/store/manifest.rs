@@ -254,6 +254,12 @@ impl Manifest {
         self.sessions.last().map_or(RunState::Running, |session| session.state)
     }
 
+    /// A run that `cases add` made to see whether a case fails today. It is kept, and is nobody's `latest`.
+    pub fn is_check(&self) -> bool {
+        let is_one = |record: &ConfigurationRecord| record.arguments.passed.contains_key("from_trace");
+        !self.configurations.is_empty() && self.configurations.iter().all(is_one)
+    }
+
     /// When it began, UTC.
     pub fn started(&self) -> &str {
         self.sessions.first().map_or("", |session| &session.started)

@@ -10,7 +10,7 @@ use crate::store::id::new_run_id;
 use crate::store::lines::LineReader;
 use crate::store::manifest::{RunState, Session};
 use crate::store::merge_parts::{in_order, is_complete};
-use crate::store::{CaseSets, Manifest, OUTCOMES, PASSES, REQUESTS, Run, StoreError, list_runs};
+use crate::store::{CaseSets, EarlyStop, Manifest, OUTCOMES, PASSES, REQUESTS, Run, StoreError, list_runs};
 
 /// Joins all parts of one partition into a new run in `store`, leaving the parts as they are.
 ///
@@ -91,8 +91,20 @@ fn join_manifests(parts: &[&Run], cases: usize) -> Result<Manifest, StoreError> 
         parts: parts.iter().map(|run| run.id().to_owned()).collect(),
         cases: cases as u64,
         sessions,
+        early_stop: first.early_stop.as_ref().map(|rules| join_early(rules, parts)),
         ..first.clone()
     })
+}
+
+/// What the parts stopped early, together.
+fn join_early(rules: &EarlyStop, parts: &[&Run]) -> EarlyStop {
+    let mut joined = rules.rules();
+    for early in parts.iter().filter_map(|part| part.manifest().early_stop.as_ref()) {
+        joined.saved += early.saved;
+        joined.closed.extend(early.closed.iter().cloned());
+        joined.decided.extend(early.decided.iter().cloned());
+    }
+    joined
 }
 
 fn write_files(directory: &Path, manifest: &Manifest, parts: &[&Run], cases: &CaseSets) -> Result<(), StoreError> {

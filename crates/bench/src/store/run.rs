@@ -75,7 +75,8 @@ fn latest(store: &Path, ids: &[String], bench: Option<&str>) -> Result<Option<Ru
     let second = |id: &str| id.get(..SECOND).unwrap_or(id).to_owned();
     for rivals in ids.chunk_by(|a, b| second(a) == second(b)).rev() {
         let runs = rivals.iter().map(|id| Run::load(store, id)).collect::<Result<Vec<_>, _>>()?;
-        let wanted = runs.into_iter().filter(|run| bench.is_none_or(|bench| bench == run.manifest.bench));
+        let is_wanted = |run: &Run| bench.is_none_or(|bench| bench == run.manifest.bench) && !run.manifest.is_check();
+        let wanted = runs.into_iter().filter(is_wanted);
         // Of equal moments the last name.
         let last = wanted.max_by(|a, b| a.manifest.started().cmp(b.manifest.started()));
         if last.is_some() {

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use tenpass_bench::cases::Case;
-use tenpass_bench::store::{Importer, Manifest, RequestRecord, Run};
+use tenpass_bench::store::{Importer, Manifest, RequestRecord, Run, open_run};
 
 use super::foreign::Foreign;
 use super::log::Header;
@@ -20,11 +20,13 @@ use crate::ExchangeError;
 pub struct ImportOptions {
     /// A score that is a number counts as right from this value on.
     pub right_from: f64,
+    /// Refuse a run of ours that the store has already, instead of giving it another name.
+    pub refuse_known: bool,
 }
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        Self { right_from: 1.0 }
+        Self { right_from: 1.0, refuse_known: false }
     }
 }
 
@@ -66,7 +68,7 @@ pub fn import(store: &Path, path: &Path, options: ImportOptions) -> Result<Impor
         };
         parts.push((log, own));
     }
-    import_ours(store, parts)
+    import_ours(store, path, parts, options)
 }
 
 /// The logs of a folder, by name.
@@ -131,8 +133,16 @@ fn import_foreign(
     Ok(ImportedRun { run, passes, invalid, notes })
 }
 
-fn import_ours(store: &Path, mut parts: Vec<(LogFile, Own)>) -> Result<ImportedRun, ExchangeError> {
+fn import_ours(
+    store: &Path,
+    path: &Path,
+    mut parts: Vec<(LogFile, Own)>,
+    options: ImportOptions,
+) -> Result<ImportedRun, ExchangeError> {
     let manifest = join(&mut parts)?;
+    if options.refuse_known && open_run(store, &manifest.id).is_ok_and(|known| known.id() == manifest.id) {
+        return Err(ExchangeError::Known { path: path.to_owned(), run: manifest.id });
+    }
     let mut importer = Importer::begin(store, Some(&manifest.id), started(&manifest))?;
     let (mut passes, mut invalid) = (0, 0);
     let mut notes = Vec::new();

@@ -32,7 +32,8 @@ pub(crate) struct Names {
 impl Names {
     /// The runs are ordered by name; of equal moments the last name counts.
     pub(crate) fn of(runs: &[Run], baselines: BTreeMap<String, String>) -> Self {
-        let mut ordered: Vec<&Run> = runs.iter().collect();
+        // As `latest` on the command line: a check of a new case is nobody's latest.
+        let mut ordered: Vec<&Run> = runs.iter().filter(|run| !run.manifest().is_check()).collect();
         ordered.sort_by(|a, b| a.manifest().started().cmp(b.manifest().started()).then_with(|| a.id().cmp(b.id())));
         let latest_of = ordered.iter().map(|run| (run.manifest().bench.clone(), run.id().to_owned())).collect();
         Self { latest: ordered.last().map(|run| run.id().to_owned()), latest_of, baselines }

@@ -68,6 +68,11 @@ pub struct SideFacts {
     pub planned_passes: u64,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields by reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// One side in numbers, over the cases that are compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComparedSide {
@@ -76,8 +81,11 @@ pub struct ComparedSide {
     pub facts: SideFacts,
     /// Success over all passes of the compared cases.
     pub rate: Rate,
-    /// Passes that an infrastructure fault ended: not scored.
+    /// Passes that an infrastructure fault ended, or that did not fit the context: not scored.
     pub invalid: u64,
+    /// Of these, passes that did not fit the context.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub overflow: u64,
     /// Passes read, of all cases.
     pub passes: u64,
     /// Cases of this side that the other does not have, or that one of them did not score.
@@ -234,6 +242,10 @@ pub struct RunComparison {
     pub guards_failed: Vec<String>,
     /// Guard cases proven worse (Boschloo, Holm over the guards, 5 %).
     pub guards_worse: Vec<String>,
+    /// Other cases proven worse (the same over those that are no guards), targets among them. They do not
+    /// decide the verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases_worse: Vec<String>,
     /// What differs between the two: the variable under test. Empty for an A/A comparison.
     pub under_test: Vec<Difference>,
     /// What differs besides and was allowed, or follows from what is under test.

@@ -38,6 +38,8 @@ pub(super) struct GatheredCase {
     pub(super) language: String,
     pub(super) scored: Tally,
     pub(super) invalid: u32,
+    /// Of these, requests that did not fit the context.
+    pub(super) overflow: u32,
     /// One verdict a distinct output.
     distinct: Tally,
     /// Failures by class: passes, and distinct outputs among them.
@@ -60,6 +62,7 @@ impl SideGathering {
             language: language.to_owned(),
             scored: Tally::default(),
             invalid: 0,
+            overflow: 0,
             distinct: Tally::default(),
             classes: Vec::new(),
             ends: self.lengths(),
@@ -72,6 +75,7 @@ impl SideGathering {
         self.passes += 1;
         let Some(success) = pass.scored() else {
             case.invalid += 1;
+            case.overflow += u32::from(pass.class == Some(FailureClass::InvalidOverflow));
             return;
         };
         case.scored.record(success);

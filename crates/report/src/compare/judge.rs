@@ -22,15 +22,12 @@ impl BrokenGuards {
     /// Of the cases whose position `is_guard` names; `p_values` are Boschloo's of every pair.
     pub(super) fn find(pairs: &[Pair], p_values: &[f64], is_guard: impl Fn(usize) -> bool) -> Self {
         let guards: Vec<usize> = (0..pairs.len()).filter(|&i| is_guard(i)).collect();
-        let corrected = holm(&guards.iter().map(|&i| p_values[i]).collect::<Vec<_>>());
         let fell = |pair: &Pair| {
             let holds = |tally: Tally| tally.rate().map(|rate| rate >= GUARD_GATE);
             holds(pair.before) == Some(true) && holds(pair.after) == Some(false)
         };
-        let worse = |i: usize| pairs[i].difference().is_some_and(|difference| difference < 0.0);
-        let proven = guards.iter().zip(corrected).filter(|(i, p)| *p <= ALPHA && worse(**i));
         Self {
-            worse: proven.map(|(i, _)| *i).collect(),
+            worse: proven_worse(pairs, p_values, &guards),
             failed: guards.iter().copied().filter(|&i| fell(&pairs[i])).collect(),
         }
     }
@@ -38,6 +35,21 @@ impl BrokenGuards {
     fn summary(&self) -> Guards {
         Guards { failed: !self.failed.is_empty(), proven_worse: !self.worse.is_empty() }
     }
+}
+
+/// Positions of the cases that are no guards and proven worse: Boschloo, Holm over all of them. They do not
+/// decide the word, but no gain on the others may hide them.
+pub(super) fn worse_besides_guards(pairs: &[Pair], p_values: &[f64], is_guard: impl Fn(usize) -> bool) -> Vec<usize> {
+    let others: Vec<usize> = (0..pairs.len()).filter(|&i| !is_guard(i)).collect();
+    proven_worse(pairs, p_values, &others)
+}
+
+/// Of the cases at these positions those that are proven worse, corrected over all of them.
+fn proven_worse(pairs: &[Pair], p_values: &[f64], positions: &[usize]) -> Vec<usize> {
+    let corrected = holm(&positions.iter().map(|&i| p_values[i]).collect::<Vec<_>>());
+    let worse = |i: usize| pairs[i].difference().is_some_and(|difference| difference < 0.0);
+    let proven = positions.iter().zip(corrected).filter(|(i, p)| *p <= ALPHA && worse(**i));
+    proven.map(|(i, _)| *i).collect()
 }
 
 /// The verdict on a difference whose test gave `p`, corrected over whatever was tested beside it.

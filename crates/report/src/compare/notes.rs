@@ -1,8 +1,11 @@
 //! Why the verdict is what it is, and what a reader must know before trusting it.
 
-use super::data::{Change, ComparedSide, RunComparison};
+use std::collections::BTreeSet;
+
+use super::data::{Change, ComparedCase, ComparedSide, Role, RunComparison};
 use super::judge::ALPHA;
-use crate::numbers::{grouped, p_value, plural, points, size_in_points};
+use super::runs::same_passes;
+use crate::numbers::{grouped, of, p_value, percent, plural, points, rate_percent, size_in_points};
 use crate::summary::Observations;
 
 /// Names listed in one sentence, at most.
@@ -15,7 +18,12 @@ pub(super) fn reasons(found: &RunComparison) -> Vec<String> {
     let matters = format!("the {effect} that matter");
     let interval = format!("the 95 % interval of the change, {},", range(change.low, change.high));
     let confirmed = change.p <= ALPHA;
+    if found.measured_together && same_passes(&found.before.facts, &found.after.facts) {
+        return vec!["before and after are the same passes: nothing can differ".to_owned()];
+    }
     let mut reasons = Vec::new();
+    // First, whatever the word: a gain on the others must not hide them.
+    reasons.extend(worse(found).filter(|_| found.verdict != "REGRESSED"));
     match found.verdict.as_str() {
         "REAL" => {
             reasons.push(format!("{interval} lies above 0"));
@@ -33,9 +41,13 @@ pub(super) fn reasons(found: &RunComparison) -> Vec<String> {
                 reasons.push(format!("over all cases the 95 % interval of the change, {all}, lies below 0"));
             }
         }
-        "NO CHANGE" => reasons.push(format!(
+        "NO CHANGE" if found.cases_worse.is_empty() => reasons.push(format!(
             "the 90 % interval of the change, {}, lies between −{effect} and +{effect}: whatever moved is too small to \
              matter",
+            range(change.low_90, change.high_90),
+        )),
+        "NO CHANGE" => reasons.push(format!(
+            "over all of them the 90 % interval of the change, {}, lies between −{effect} and +{effect}",
             range(change.low_90, change.high_90),
         )),
         _ => {
@@ -52,7 +64,22 @@ pub(super) fn reasons(found: &RunComparison) -> Vec<String> {
     if found.verdict != "REAL" && found.guards_worse.is_empty() && !found.guards_failed.is_empty() {
         reasons.push(format!("guard cases fell below 8 of 10: {}", names(&found.guards_failed)));
     }
+    reasons.extend(worse(found).filter(|_| found.verdict == "REGRESSED"));
     reasons
+}
+
+/// The cases that are no guards and proven worse, with what they were and are.
+fn worse(found: &RunComparison) -> Option<String> {
+    let cases: Vec<&ComparedCase> =
+        found.cases_worse.iter().filter_map(|id| found.cases.iter().find(|case| case.case == *id)).collect();
+    if cases.is_empty() {
+        return None;
+    }
+    let what = if cases.iter().all(|case| case.role == Role::Target) { "target " } else { "" };
+    let word = if cases.len() == 1 { "case" } else { "cases" };
+    let each: Vec<String> =
+        cases.iter().map(|case| format!("{} ({} → {})", case.case, of(&case.before), of(&case.after))).collect();
+    Some(format!("{what}{word} proven worse: {}", names(&each)))
 }
 
 fn held(found: &RunComparison) -> String {
@@ -97,10 +124,13 @@ pub(super) fn notes(found: &RunComparison) -> Vec<String> {
     for (name, side) in [("before", &found.before), ("after", &found.after)] {
         notes.extend(unfinished(name, side));
         notes.extend(left_out(name, side));
+        notes.extend(overflow(name, side));
         notes.extend(invalid(name, side));
         notes.extend(repeats(name, side));
     }
-    if found.under_test.is_empty() {
+    notes.extend(weighed(found));
+    if found.under_test.is_empty() && !(found.measured_together && same_passes(&found.before.facts, &found.after.facts))
+    {
         notes.push(
             "nothing under test differs: this is an A/A comparison, and what moved is chance or something that a \
              manifest does not record"
@@ -151,12 +181,20 @@ fn left_out(name: &str, side: &ComparedSide) -> Option<String> {
 }
 
 fn invalid(name: &str, side: &ComparedSide) -> Option<String> {
-    let share = side.invalid as f64 / (side.invalid + side.rate.total).max(1) as f64;
+    let faults = side.invalid - side.overflow.min(side.invalid);
+    let share = faults as f64 / (side.invalid + side.rate.total).max(1) as f64;
     (share > 0.05).then(|| {
         format!(
             "{name}: {} ended in an infrastructure fault; they are not scored, and so many may hide a pattern",
-            plural(side.invalid, "pass", "passes"),
+            plural(faults, "pass", "passes"),
         )
+    })
+}
+
+fn overflow(name: &str, side: &ComparedSide) -> Option<String> {
+    (side.overflow > 0).then(|| {
+        let passes = plural(side.overflow, "pass", "passes");
+        format!("{name}: {passes} did not fit the context and are not scored: raise it with --ctx")
     })
 }
 
@@ -177,17 +215,40 @@ fn repeats(name: &str, side: &ComparedSide) -> Option<String> {
     ))
 }
 
+/// Where cases have different numbers of passes, the pooled rate and the mean over cases are two figures.
+fn weighed(found: &RunComparison) -> Option<String> {
+    let unequal = |total: fn(&ComparedCase) -> u64| {
+        let first = found.cases.first().map(total);
+        found.cases.iter().any(|case| Some(total(case)) != first)
+    };
+    if !unequal(|case| case.before.total) && !unequal(|case| case.after.total) {
+        return None;
+    }
+    let sides = [(&found.before, found.all.before), (&found.after, found.all.after)];
+    let differs = |side: &ComparedSide, mean: f64| side.rate.rate.is_some_and(|pooled| (pooled - mean).abs() > 5e-4);
+    let (side, mean) = sides.into_iter().rfind(|(side, mean)| differs(side, *mean))?;
+    Some(format!(
+        "the cases have different numbers of passes: the rate of all passes is {} ({}), the verdict weighs cases alike \
+         ({} %)",
+        rate_percent(&side.rate),
+        of(&side.rate),
+        percent(mean, 1)
+    ))
+}
+
 fn no_other_cases(found: &RunComparison) -> Option<String> {
     if found.other_cases.is_some() {
         return None;
     }
     let Change { cases, .. } = found.delta;
-    Some(if cases < 2 {
-        "one case says nothing about cases not written yet".to_owned()
-    } else {
-        "these cases are of one family, or all moved by the same amount: they say nothing about cases not written yet"
-            .to_owned()
-    })
+    let judged = found.cases.iter().filter(|case| !found.targets_named || case.role == Role::Target);
+    let families: BTreeSet<&str> = judged.map(|case| case.family.as_str()).collect();
+    let why = match (cases, families.len()) {
+        (0 | 1, _) => return Some("one case says nothing about cases not written yet".to_owned()),
+        (_, 0 | 1) => "these cases are of one family",
+        _ => "all families moved by the same amount",
+    };
+    Some(format!("{why}: they say nothing about cases not written yet"))
 }
 
 fn seeds(found: &RunComparison) -> Option<String> {

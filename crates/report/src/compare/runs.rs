@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use tenpass_stats::{Delta, Pair, Sampling, Tally, Verdict, boschloo_each, cmh_exact, generalise};
 
-use super::data::{COMPARISON_VERSION, Change, ComparedCase, ComparedSide, Difference, Role, RunComparison};
+use super::data::{COMPARISON_VERSION, Change, ComparedCase, ComparedSide, Difference, Role, RunComparison, SideFacts};
 use super::failures::failures;
 use super::gather::{GatheredCase, SideGathering};
-use super::judge::{ALPHA, BrokenGuards, flags, judge};
+use super::judge::{ALPHA, BrokenGuards, flags, judge, worse_besides_guards};
 use super::measures::measures;
 use super::{change, notes};
 use crate::summarise::sampling;
@@ -54,8 +54,13 @@ pub fn compare_runs(
     let pairs = pairs(&both, sampling);
     let p_values = boschloo_each(&pairs);
     let guards = BrokenGuards::find(&pairs, &p_values, |i| roles[i] == Role::Guard);
-    let findings = Findings::of(&pairs, &roles, &request, &guards)?;
+    let others_worse = worse_besides_guards(&pairs, &p_values, |i| roles[i] == Role::Guard);
+    let mut findings = Findings::of(&pairs, &roles, &request, &guards)?;
     let names = |positions: &[usize]| positions.iter().map(|&i| both[i].0.case.clone()).collect();
+    if request.measured_together && same_passes(&before.facts, &after.facts) {
+        // No number of passes could tell them apart.
+        findings.verdict = Verdict::NoChange;
+    }
     let (passes_needed, passes_still) = match findings.verdict {
         Verdict::Inconclusive(needed) => (Some(needed.per_case), Some(needed.still)),
         _ => (None, None),
@@ -80,6 +85,7 @@ pub fn compare_runs(
         guards: findings.guards,
         guards_failed: names(&guards.failed),
         guards_worse: names(&guards.worse),
+        cases_worse: names(&others_worse),
         under_test: request.under_test,
         allowed: request.allowed,
         cases: compared_cases(&both, &roles, &pairs, &p_values),
@@ -91,6 +97,11 @@ pub fn compare_runs(
     let numbers = notes::notes(&comparison);
     comparison.notes.extend(numbers);
     Some(comparison)
+}
+
+/// Whether both sides are one configuration of one run.
+pub(super) fn same_passes(before: &SideFacts, after: &SideFacts) -> bool {
+    before.run == after.run && before.configuration == after.configuration
 }
 
 /// Positions of the cases that both sides scored, in the order of `before`.
@@ -162,17 +173,19 @@ fn side<'a>(
     compared: impl Iterator<Item = &'a GatheredCase>,
     sampling: Sampling,
 ) -> ComparedSide {
-    let (mut scored, mut effective_n, mut invalid, mut cases) = (Tally::default(), 0, 0, 0);
+    let (mut scored, mut effective_n, mut invalid, mut overflow, mut cases) = (Tally::default(), 0, 0, 0, 0);
     for case in compared {
         scored = scored.plus(case.scored);
         effective_n += u64::from(case.evidence(sampling).total());
         invalid += u64::from(case.invalid);
+        overflow += u64::from(case.overflow);
         cases += 1;
     }
     ComparedSide {
         facts: gathered.facts.clone(),
         rate: rate(scored, effective_n),
         invalid,
+        overflow,
         passes: gathered.passes,
         left_out: gathered.cases.len().saturating_sub(cases) as u64,
         observations: gathered.observations(),

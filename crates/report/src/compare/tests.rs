@@ -73,6 +73,64 @@ fn a_guard_proven_worse_cannot_be_bought_back() {
     );
 }
 
+#[test]
+fn a_collapse_of_a_target_is_named_first_whatever_the_word() {
+    let mut cells = cells(20, 3, 8);
+    (cells[7].3, cells[7].4) = (10, 0);
+    let found = verdict_of(&cells, 10);
+    assert_eq!((found.verdict.as_str(), found.cases_worse.as_slice()), ("REAL", ["case-07".to_owned()].as_slice()));
+    assert_eq!(found.reasons[0], "target case proven worse: case-07 (10 of 10 → 0 of 10)");
+    let text = render_comparison(&found, &Style::PLAIN);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("; 1 case proven worse"), "{text}");
+    for view in [text, comparison_markdown(&found).replace('\\', ""), comparison_html(&found)] {
+        assert!(view.contains("target case proven worse: case-07"), "{view}");
+    }
+    // What one case may do by chance among twenty is not proven.
+    (cells[7].3, cells[7].4) = (10, 6);
+    assert_eq!(verdict_of(&cells, 10).cases_worse, Vec::<String>::new());
+}
+
+#[test]
+fn the_same_passes_need_no_more_of_them() {
+    let cells = cells(10, 5, 5);
+    let gathered = || side("20261130-220012-aaaa", &cells, 10, |cell| cell.3);
+    let request = ComparisonRequest { measured_together: true, under_test: Vec::new(), ..request(&cells) };
+    let found = compare_runs(gathered(), gathered(), request).unwrap();
+    assert_eq!((found.verdict.as_str(), found.passes_needed, found.passes_still), ("NO CHANGE", None, None));
+    assert_eq!(found.reasons, ["before and after are the same passes: nothing can differ"]);
+    assert!(!found.notes.iter().any(|note| note.contains("A/A")), "{:?}", found.notes);
+}
+
+/// Case 0 stopped after 2 right passes of 10, the others had 10.
+#[test]
+fn unequal_cases_have_two_rates_and_it_is_said() {
+    let cells = cells(4, 2, 2);
+    let mut after = SideGathering::new(facts("b"));
+    for (place, cell) in cells.iter().enumerate() {
+        after.begin(&cell.0, cell.1, "en");
+        for number in 0..if place == 0 { 2 } else { 10 } {
+            after.add(&pass(number, number < 2));
+        }
+    }
+    let found = compare_runs(side("a", &cells, 10, |cell| cell.3), after, request(&cells)).unwrap();
+    let note = found.notes.iter().find(|note| note.starts_with("the cases have different numbers of passes"));
+    // 8 of 32 are 25 %; (1 + 3 × 0.2) / 4 is 40 %.
+    assert!(note.unwrap().contains("25.0 % (8 of 32), the verdict weighs cases alike (40.0 %)"), "{note:?}");
+    let equal = verdict_of(&cells, 10);
+    assert!(!equal.notes.iter().any(|note| note.contains("different numbers")), "{:?}", equal.notes);
+}
+
+#[test]
+fn why_other_cases_are_not_known_is_said_as_it_is() {
+    let mut cells = cells(4, 3, 8);
+    let note = |cells: &[Cell]| verdict_of(cells, 10).notes.into_iter().find(|note| note.contains("not written yet"));
+    assert!(note(&cells).unwrap().starts_with("all families moved by the same amount"));
+    cells.iter_mut().for_each(|cell| cell.1 = "one");
+    cells[0].4 = 5;
+    assert!(note(&cells).unwrap().starts_with("these cases are of one family"));
+}
+
 /// 6 targets that gain, among 66 cases that do not move.
 fn few_targets() -> Vec<Cell> {
     let mut cells = cells(66, 10, 10);

@@ -6,7 +6,7 @@ use tenpass_stats::{
     Pair, SMALLEST_EFFECT, Sampling, Tally, Verdict, boschloo_each, cmh_exact, delta, generalise, holm,
 };
 
-use super::judge::{BrokenGuards, flags, judge};
+use super::judge::{BrokenGuards, flags, judge, worse_besides_guards};
 use crate::summarise::CaseGathering;
 use crate::summary::{Comparison, MovedCase, OtherCases};
 use crate::tally::rate;
@@ -53,6 +53,7 @@ fn comparison(
     let found = delta(pairs)?;
     let p_values = boschloo_each(pairs);
     let guards = BrokenGuards::find(pairs, &p_values, |i| cases[i].kind == "guard");
+    let others_worse = worse_besides_guards(pairs, &p_values, |i| cases[i].kind == "guard");
     let word = judge(found, p_holm, &guards, SMALLEST_EFFECT);
     let passes_needed = if let Verdict::Inconclusive(needed) = word { Some(needed.per_case) } else { None };
     let names = |positions: &[usize]| positions.iter().map(|&i| cases[i].case.clone()).collect();
@@ -71,6 +72,7 @@ fn comparison(
         passes_needed,
         guards_failed: names(&guards.failed),
         guards_worse: names(&guards.worse),
+        cases_worse: names(&others_worse),
         moved: moved(cases, pairs, &p_values),
     })
 }

@@ -177,9 +177,11 @@ fn whole(found: &RunComparison) -> String {
 /// Two configurations of one run.
 fn within(found: &Comparison) -> Card {
     let mut points = Vec::new();
-    for (cases, words) in
-        [(&found.guards_worse, "guard cases proven worse"), (&found.guards_failed, "guard cases below 8 of 10")]
-    {
+    for (cases, words) in [
+        (&found.cases_worse, "cases proven worse"),
+        (&found.guards_worse, "guard cases proven worse"),
+        (&found.guards_failed, "guard cases below 8 of 10"),
+    ] {
         if !cases.is_empty() {
             points.push(format!("{words}: {}", named(cases)));
         }

@@ -6,11 +6,13 @@
 
 mod axis;
 mod canvas;
+mod det;
 mod nights;
 mod rates;
 mod spread;
 mod times;
 
+pub use det::{DetSeries, det};
 pub use nights::{ChartPoint, p_chart};
 pub use spread::Spreads;
 

@@ -11,6 +11,7 @@ pub(super) fn blocks(summary: &RunSummary) -> Vec<Block> {
     let mut blocks = vec![Block::Heading("Against #1, difference in points".to_owned()), Block::Table(table(summary))];
     blocks.push(Block::Paragraph(vec![Text::quiet(method(summary))]));
     for comparison in &summary.comparisons {
+        blocks.extend(worse(comparison, &number(summary, comparison)));
         blocks.extend(guards(comparison, &number(summary, comparison)));
     }
     let moved = moved(summary);
@@ -78,6 +79,13 @@ fn method(summary: &RunSummary) -> String {
         "Δ: mean over these cases. p: exact stratified test within cases{corrected}. Other cases: 95 % interval \
          for cases not written yet, by family. A difference of 5 points matters"
     )
+}
+
+fn worse(comparison: &Comparison, number: &str) -> Option<Block> {
+    let names = &comparison.cases_worse;
+    let word = if names.len() == 1 { "case" } else { "cases" };
+    (!names.is_empty())
+        .then(|| Block::Remark(Text::new(format!("#{number}: {word} proven worse: {}", names.join(", ")), Tone::Bad)))
 }
 
 fn guards(comparison: &Comparison, number: &str) -> Option<Block> {

@@ -14,7 +14,8 @@ const MOST_CLASSES: usize = 12;
 /// The whole page.
 pub(crate) fn comparison_page(found: &RunComparison) -> Vec<Block> {
     let mut blocks = vec![Block::Title(title(found))];
-    blocks.extend(found.reasons.iter().map(|reason| Block::Remark(Text::plain(reason.clone()))));
+    let tone = |reason: &str| if is_bad(found, reason) { Tone::Bad } else { Tone::Plain };
+    blocks.extend(found.reasons.iter().map(|reason| Block::Remark(Text::new(reason.clone(), tone(reason)))));
     blocks.extend(sides(found));
     blocks.extend(under_test(found));
     blocks.extend(questions(found));
@@ -26,6 +27,11 @@ pub(crate) fn comparison_page(found: &RunComparison) -> Vec<Block> {
     blocks.extend(failures(found));
     blocks.extend(measures(found));
     blocks
+}
+
+/// Names cases that are proven worse, under a word that may say something else.
+fn is_bad(found: &RunComparison, reason: &str) -> bool {
+    !found.cases_worse.is_empty() && found.verdict != "REGRESSED" && reason.contains("proven worse: ")
 }
 
 /// The verdict in one line.
@@ -45,10 +51,14 @@ fn title(found: &RunComparison) -> Vec<Text> {
     let still = found
         .passes_still
         .map_or_else(String::new, |still| format!(" (needs {} more a case)", plural(still, "pass", "passes")));
+    let worse = match found.cases_worse.len() as u64 {
+        0 => String::new(),
+        count => format!("; {} proven worse", plural(count, "case", "cases")),
+    };
     vec![
         Text::new(found.verdict.clone(), tone),
         Text::plain(format!(
-            "{still}: {} points on {cases}, 95 % interval {}, p {}",
+            "{still}: {} points on {cases}, 95 % interval {}, p {}{worse}",
             points(change.estimate),
             range(change.low, change.high),
             equals(change.p),

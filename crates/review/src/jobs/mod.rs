@@ -18,6 +18,8 @@ mod slurm;
 #[cfg(test)]
 mod tests;
 
+pub use quote::shell as shell_word;
+
 use std::path::PathBuf;
 
 /// The folder of a store in which the parts of job files are, by seed.

@@ -1,7 +1,7 @@
 //! Texts inside other languages: shell words, YAML strings, expressions of GitHub Actions.
 
 /// A word of a POSIX shell, bare where it needs no quotes.
-pub(super) fn shell(text: &str) -> String {
+pub fn shell(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,=+@%".contains(letter);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();

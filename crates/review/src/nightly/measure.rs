@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tenpass_bench::cases::{Case, digest};
 use tenpass_bench::store::Run;
-use tenpass_report::RunComparison;
+use tenpass_report::{Difference, RunComparison};
 use tenpass_trace::Role;
 
 use super::night::{BenchResult, CaseCount, Found, Repeatability};
@@ -74,6 +74,8 @@ pub fn measure(run: &Run, roles: &Roles, options: &CompareOptions) -> Result<Mea
         low: comparison.delta.low,
         high: comparison.delta.high,
         passes_needed: comparison.passes_needed,
+        worse: [comparison.guards_worse.clone(), comparison.cases_worse.clone()].concat(),
+        under_test: comparison.under_test.iter().chain(&comparison.allowed).map(shown).collect(),
     });
     let result = BenchResult {
         run: Some(run.id().to_owned()),
@@ -87,6 +89,14 @@ pub fn measure(run: &Run, roles: &Roles, options: &CompareOptions) -> Result<Mea
         notes: comparison.as_ref().map(|comparison| comparison.notes.clone()).unwrap_or_default(),
     };
     Ok(Measured { result, comparison })
+}
+
+/// What differs in the settings: its name with both values where they are short.
+fn shown(difference: &Difference) -> String {
+    const LONGEST: usize = 40;
+    let Difference { name, before, after } = difference;
+    let is_short = |value: &str| value.chars().count() <= LONGEST && !value.contains('\n');
+    if is_short(before) && is_short(after) { format!("{name}: {before} → {after}") } else { name.clone() }
 }
 
 /// What is asked and expected, as a digest. The prompt and the tools are not part of it: they are what

@@ -147,6 +147,12 @@ pub struct Found {
     /// Passes a case that would settle it, when inconclusive.
     #[serde(default)]
     pub passes_needed: Option<u64>,
+    /// Cases proven worse, guards first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worse: Vec<String>,
+    /// Settings that are not those of the baseline: `prompt`, `sampling`, …
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub under_test: Vec<String>,
 }
 
 /// The same configuration twice with other seeds: what no change looks like.

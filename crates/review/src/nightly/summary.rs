@@ -12,6 +12,8 @@ use super::night::{BenchResult, Night, Step, StepState};
 const NIGHTS_FOR_LIMITS: usize = 8;
 /// Broken cases that are listed.
 const MOST_BROKEN: usize = 20;
+/// Cases named in one line.
+const MOST_NAMES: usize = 5;
 
 /// One step in one line: `tools · embedded:smollm2-135m: NO CHANGE, 5.7 % (4.3 to 7.5), Δ +0.1 points`.
 pub fn one_line(step: &Step) -> String {
@@ -34,8 +36,16 @@ fn verdict(result: &BenchResult) -> String {
         (None, Some(found)) => {
             let needed =
                 found.passes_needed.map(|passes| format!("; {passes} passes a case would tell")).unwrap_or_default();
+            let worse = match found.worse.as_slice() {
+                [] => String::new(),
+                names => format!("; proven worse: {}", some(names)),
+            };
+            let under_test = match found.under_test.as_slice() {
+                [] => String::new(),
+                settings => format!("; under test: {}", settings.join("; ")),
+            };
             format!(
-                "{}, Δ {} points ({} to {}) against {}{needed}",
+                "{}{worse}, Δ {} points ({} to {}) against {}{needed}{under_test}",
                 found.verdict,
                 points(found.delta),
                 points(found.low),
@@ -47,6 +57,19 @@ fn verdict(result: &BenchResult) -> String {
         (None, None) => "gates held".to_owned(),
     };
     format!("{word}; {rate}{invalid}")
+}
+
+/// The first of many names.
+fn some(names: &[String]) -> String {
+    let shown = names.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MOST_NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+fn times(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn rate(passed: u64, total: u64) -> String {
@@ -102,8 +125,8 @@ fn section(text: &mut String, step: &Step, nights: &[Night]) {
         None => {
             let _ = writeln!(
                 text,
-                "No case is proven to have broken over {} nights.",
-                rates(nights, &step.bench, model).len()
+                "No case is proven to have broken over {}.",
+                times(rates(nights, &step.bench, model).len(), "night", "nights")
             );
         }
         Some(first) => {
@@ -157,8 +180,8 @@ fn control(text: &mut String, nights: &[Night], step: &Step) {
     if rates.len() < NIGHTS_FOR_LIMITS {
         let _ = writeln!(
             text,
-            "\nThe p′ chart has {} nights; its limits mean something from {NIGHTS_FOR_LIMITS} on.",
-            rates.len()
+            "\nThe p′ chart has {}; its limits mean something from {NIGHTS_FOR_LIMITS} on.",
+            times(rates.len(), "night", "nights")
         );
         return;
     }
@@ -194,7 +217,10 @@ fn facts(night: &Night) -> String {
         .iter()
         .filter_map(|step| step.result()?.run.as_ref().map(|run| format!("{} = `{run}`", escaped(&step.name()))))
         .collect();
-    let resumed = if night.resumed > 0 { format!(" · gone on with {} times", night.resumed) } else { String::new() };
+    let resumed = match night.resumed {
+        0 => String::new(),
+        count => format!(" · gone on with {}", times(count as usize, "time", "times")),
+    };
     let profile = night.plan.profile.as_ref().map(|profile| format!(" · profile {profile}")).unwrap_or_default();
     format!(
         "{} passes a case and configuration · seed {} · began {}{}{profile}{resumed} · {}",

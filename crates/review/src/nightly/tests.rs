@@ -73,6 +73,29 @@ fn the_case_that_broke_first_is_named_with_its_night() {
 }
 
 #[test]
+fn the_line_of_a_step_names_what_is_worse_and_what_is_under_test() {
+    let mut nights = [night("2026-11-20", &[("a", 10)])];
+    let StepState::Done { result } = &mut nights[0].steps[0].state else { panic!("not done") };
+    result.comparison = Some(Found {
+        baseline: "20261101-030000-aaaa".into(),
+        verdict: "REAL".into(),
+        regressed: false,
+        delta: 0.25,
+        low: 0.2,
+        high: 0.3,
+        passes_needed: None,
+        worse: vec!["fell".into()],
+        under_test: vec!["sampling: temperature 0.3 → temperature 0.9".into()],
+    });
+    let line = one_line(&nights[0].steps[0]);
+    assert!(line.contains("REAL; proven worse: fell, Δ +25.0 points"), "{line}");
+    assert!(line.contains("; under test: sampling: temperature 0.3 → temperature 0.9; 10 of 10 right"), "{line}");
+    let text = markdown(&nights[0], &nights);
+    assert!(text.contains("under test: sampling") && text.contains("over 1 night."), "{text}");
+    assert!(text.contains("chart has 1 night;") || !text.contains("chart has"), "{text}");
+}
+
+#[test]
 fn one_bad_night_among_steady_ones_is_not_yet_a_break() {
     let nights: Vec<Night> = (1..=9)
         .map(|day| night(&format!("2026-11-0{day}"), &[("a", if day == 9 { 6 } else { 8 }), ("b", 7), ("c", 9)]))
@@ -115,6 +138,8 @@ fn another_blessing_begins_a_new_history() {
             low: -0.1,
             high: 0.1,
             passes_needed: None,
+            worse: Vec::new(),
+            under_test: Vec::new(),
         });
     };
     for night in &mut nights {

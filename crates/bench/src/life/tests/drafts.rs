@@ -43,6 +43,22 @@ async fn a_turn_is_asked_again_as_the_model_got_it() {
 }
 
 #[tokio::test]
+async fn of_identical_wrong_calls_the_first_is_the_question_and_another_can_be_chosen() {
+    let again = || call("list_directory", json!({ "path": "." }));
+    let mut home = Home::new(vec![again(), again(), Said::text("Nothing.")]);
+    let turn = home.say("What is in my notes?").await;
+    home.judge(&turn, &Feedback::Bad);
+    let life = home.life();
+    let lived = life.find(&turn, None).unwrap();
+    assert_eq!(lived.calls.iter().map(|call| call.round).collect::<Vec<_>>(), [1, 2]);
+    let of = |request| Draft::of_request(&life, lived, &home.options(), None, request);
+    let first = of(None).unwrap();
+    assert_eq!((first.moment.round, first.moment.calls_before), (1, 0));
+    assert_eq!(of(Some(2)).unwrap().moment.calls_before, 1);
+    assert!(of(Some(9)).unwrap_err().to_string().contains("and not request 9"));
+}
+
+#[tokio::test]
 async fn a_rejected_call_is_asked_for_with_what_came_before_it() {
     let mut home = Home::new(vec![
         call("list_directory", json!({ "path": "." })),
