@@ -24,6 +24,8 @@ pub enum Kind {
     VoiceActivity,
     /// Hears a wake word.
     WakeWord,
+    /// Recorded speech with its transcripts.
+    RecordedSpeech,
     /// A library that runs other assets.
     Runtime,
 }
@@ -39,6 +41,7 @@ impl fmt::Display for Kind {
             Self::TextToSpeech => "text to speech",
             Self::VoiceActivity => "voice activity",
             Self::WakeWord => "wake word",
+            Self::RecordedSpeech => "recorded speech",
             Self::Runtime => "runtime",
         })
     }
