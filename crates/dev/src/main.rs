@@ -33,6 +33,10 @@ cargo dev COMMAND: set up, test and measure tenpass
   perf compare      two runs of 100,000 passes compared, their report, inspect_ai beside ours (--inspect-passes N)
   perf engine       the bench on the embedded engine against llama-server (--cases N, --passes N)
   perf harness      overhead, memory and start-up of the harness itself
+  perf stt          our speech engines beside faster-whisper and pywhispercpp (--clips DIR)
+  perf tts          time to first chunk and real-time factor of our voices beside piper-tts
+  perf wake         the wake word's front end and heads beside openWakeWord and oww-rs
+  perf wake-training  the fit of a wake head beside a PyTorch recipe on the same features
   docs [--check]    write the generated pages, or say which is out of date
 
 Models go to the folder that `tenpass config show` prints (TENPASS_HOME moves it).
@@ -74,6 +78,10 @@ fn dispatch(words: &[String]) -> anyhow::Result<()> {
         ("perf", [what, rest @ ..]) if what == "compare" => perf::compare(&workspace, rest),
         ("perf", [what, rest @ ..]) if what == "engine" => perf::engine(&workspace, rest),
         ("perf", [what]) if what == "harness" => perf::harness(&workspace),
+        ("perf", [what, rest @ ..]) if what == "stt" => perf::stt(&workspace, rest),
+        ("perf", [what, rest @ ..]) if what == "tts" => perf::tts(&workspace, rest),
+        ("perf", [what]) if what == "wake" => perf::wake(&workspace),
+        ("perf", [what]) if what == "wake-training" => perf::wake_training(&workspace),
         ("docs", []) => docs::run(&workspace, docs::Mode::Write),
         ("docs", [flag]) if flag == "--check" => docs::run(&workspace, docs::Mode::Check),
         _ => Err(Stop::user(format!("no command `{}`\n\n{HELP}", words.join(" "))).into()),

