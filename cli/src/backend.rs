@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tenpass_engine::{EmbeddedModel, LoadOptions};
 use tenpass_model::{
-    ApiKey, ChatModel, HttpOptions, ModelSpec, OllamaModel, OpenAiModel, Pool, PoolEndpoint, ReplayModel,
+    ApiKey, ChatModel, HttpOptions, ModelError, ModelSpec, OllamaModel, OpenAiModel, Pool, PoolEndpoint, ReplayModel,
 };
 
 use crate::context::Context;
@@ -48,8 +48,17 @@ pub(crate) async fn model(
                 }
             }
         }
-        ModelSpec::Replay(path) => Ok(Arc::new(ReplayModel::open(path)?)),
+        ModelSpec::Replay(path) => Ok(Arc::new(ReplayModel::open(path).map_err(replay)?)),
     }
+}
+
+/// A file of recorded answers is no model: what helps with those does not help here.
+fn replay(error: ModelError) -> Failure {
+    let hint = match &error {
+        ModelError::NotFound { .. } => "check the path behind `replay:`",
+        _ => "a replay file has one recorded answer a line, such as {\"text\": \"Hello.\"}",
+    };
+    Failure::from(error).hint(hint)
 }
 
 /// Longest wait for a connection where another endpoint may still answer in time.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tenpass_bench::cases::{CaseError, Suite, load_suite};
 use tenpass_catalog::{Catalog, Store};
 use tenpass_config::{Home, Layers, Resolved, environment};
+use tenpass_review::jobs::shell_word;
 
 use crate::args::Arguments;
 use crate::failure::Failure;
@@ -15,6 +16,9 @@ const SUITE: &str = "cases/tools";
 
 /// Where the suite of the rounds bench is.
 const ROUNDS: &str = "cases/rounds";
+
+/// Mistakes of a suite that are printed: a file that is no suite has hundreds.
+const MOST_MISTAKES: usize = 10;
 
 /// Folders and settings of this call.
 pub(crate) struct Context {
@@ -85,24 +89,44 @@ impl Context {
         })
     }
 
+    /// Whether this folder of cases is in the project: `cases/tools`, `cases/rounds`, `cases/claims`.
+    pub(crate) fn has_bench(&self, bench: &str) -> bool {
+        self.in_project(None, &format!("cases/{bench}")).is_ok()
+    }
+
+    /// Loads the cases of the tool-choice bench. Scenarios are a mistake: played as single requests their
+    /// numbers would mean nothing.
+    pub(crate) fn tools_suite(&self, typed: Option<&Path>) -> Result<Suite, Failure> {
+        let path = self.cases_path(typed)?;
+        if Held::by(&path) == (Held { cases: false, scenarios: true }) {
+            return Err(other_bench(&path, "holds scenarios, and bench tools asks single cases", "rounds"));
+        }
+        load_suite(&path).map_err(|errors| self.case_failure(errors))
+    }
+
     /// Loads the scenarios of the rounds bench.
     pub(crate) fn rounds_suite(&self, typed: Option<&Path>) -> Result<Suite, Failure> {
         let path = self.in_project(typed, ROUNDS)?;
+        if Held::by(&path) == (Held { cases: true, scenarios: false }) {
+            return Err(other_bench(&path, "holds single cases, and bench rounds plays scenarios", "tools"));
+        }
         let tools = tenpass_bench::rounds::definitions();
         tenpass_bench::rounds::load_suite(&path, &tools).map_err(|errors| self.case_failure(errors))
     }
 
-    /// Loads a suite; every mistake in it is printed, the last one as the failure.
+    /// Loads a suite of either bench, to look at; every mistake in it is printed, the last one as the failure.
     pub(crate) fn suite(&self, typed: Option<&Path>) -> Result<Suite, Failure> {
         let path = self.cases_path(typed)?;
-        if holds_scenarios(&path) {
+        if Held::by(&path).scenarios {
             return self.rounds_suite(Some(&path));
         }
         load_suite(&path).map_err(|errors| self.case_failure(errors))
     }
 
-    /// Prints every mistake of a suite but the last, which is the failure.
+    /// Prints the first mistakes of a suite; the last of them is the failure.
     fn case_failure(&self, mut errors: Vec<CaseError>) -> Failure {
+        let more = errors.len().saturating_sub(MOST_MISTAKES);
+        errors.truncate(MOST_MISTAKES);
         let last = errors.pop();
         for error in &errors {
             self.printer.note(&format!("error: {error}"));
@@ -112,7 +136,9 @@ impl Context {
         }
         match last {
             Some(error) => {
-                let failure = Failure::mistake(&error);
+                let mistakes = if more == 1 { "mistake" } else { "mistakes" };
+                let more = if more > 0 { format!("\nand {more} more {mistakes}") } else { String::new() };
+                let failure = Failure::mistake(format!("{error}{more}"));
                 match error.hint() {
                     Some(hint) => failure.hint(hint),
                     None => failure,
@@ -123,14 +149,55 @@ impl Context {
     }
 }
 
-/// True for a file of scenarios, or a folder with one.
-fn holds_scenarios(path: &Path) -> bool {
-    let is_one = |file: &Path| std::fs::read_to_string(file).is_ok_and(|text| text.contains("[[scenario]]"));
-    if path.is_file() {
-        return is_one(path);
+/// What a file, or the files of a folder, hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Held {
+    cases: bool,
+    scenarios: bool,
+}
+
+impl Held {
+    fn by(path: &Path) -> Self {
+        if path.is_file() {
+            return Self::of_file(path);
+        }
+        let Ok(entries) = std::fs::read_dir(path) else { return Self::default() };
+        entries
+            .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+            .filter(|file| file.extension().is_some_and(|extension| extension == "toml"))
+            .map(|file| Self::of_file(&file))
+            .fold(Self::default(), |all, one| Self {
+                cases: all.cases || one.cases,
+                scenarios: all.scenarios || one.scenarios,
+            })
     }
-    let Ok(entries) = std::fs::read_dir(path) else { return false };
-    entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .any(|file| file.extension().is_some_and(|extension| extension == "toml") && is_one(&file))
+
+    /// By the headings of its tables: the loader says what is wrong with the rest.
+    fn of_file(file: &Path) -> Self {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let has = |heading: &str| text.lines().any(|line| line.trim_start().starts_with(heading));
+        Self { cases: has("[[case]]"), scenarios: has("[[scenario]]") }
+    }
+}
+
+fn other_bench(path: &Path, what: &str, bench: &str) -> Failure {
+    Failure::mistake(format!("{} {what}", path.display()))
+        .hint(format!("tenpass bench {bench} --cases {}", shell_word(&path.display().to_string())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_its_tables_and_not_by_its_texts() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("a.toml", "family = \"a\"\n[[case]]\nprompt = \"what is [[scenario]] in TOML?\"\n");
+        assert_eq!(Held::by(folder.path()), Held { cases: true, scenarios: false });
+        write("b.toml", "family = \"b\"\n[[scenario]]\n");
+        assert_eq!(Held::by(&folder.path().join("b.toml")), Held { cases: false, scenarios: true });
+        assert_eq!(Held::by(folder.path()), Held { cases: true, scenarios: true });
+        assert_eq!(Held::by(&folder.path().join("none")), Held::default());
+    }
 }

@@ -132,6 +132,18 @@ impl From<DatabaseError> for Failure {
     }
 }
 
+impl From<tenpass_tts::TtsError> for Failure {
+    fn from(error: tenpass_tts::TtsError) -> Self {
+        use tenpass_tts::TtsError;
+        let exit = match &error {
+            TtsError::Spec(_) | TtsError::Input(_) => Exit::Mistake,
+            TtsError::Cancelled => Exit::Interrupted,
+            _ => Exit::Backend,
+        };
+        Self { exit, message: error.to_string(), hint: Some(error.hint()) }
+    }
+}
+
 impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
         let hint = error.hint();

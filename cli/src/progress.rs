@@ -204,3 +204,88 @@ impl Progress for PullProgress {
         }
     }
 }
+
+/// Shows work in stages, each with a number of parts.
+pub(crate) struct StageProgress {
+    printer: Printer,
+    bar: Option<ProgressBar>,
+    state: Mutex<(String, Option<Instant>, Option<Instant>)>,
+}
+
+impl StageProgress {
+    pub(crate) fn new(printer: Printer) -> Self {
+        let bar = bar("{elapsed_precise} {msg:10} {bar:28} {pos}/{len} · {eta} left");
+        Self { printer, bar, state: Mutex::default() }
+    }
+
+    /// So many of so many parts of a stage are done.
+    pub(crate) fn tell(&self, stage: &str, done: usize, of: usize) {
+        let now = Instant::now();
+        let mut state = locked(&self.state);
+        if state.0 != stage {
+            *state = (stage.to_owned(), Some(now), Some(now));
+            if let Some(bar) = &self.bar {
+                bar.set_message(stage.to_owned());
+                bar.set_position(0);
+                bar.reset_eta();
+            }
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_length(of as u64);
+            bar.set_position(done as u64);
+            return;
+        }
+        if done == of || state.2.is_none_or(|last| now.duration_since(last) >= LINE_EVERY) {
+            state.2 = Some(now);
+            let elapsed = state.1.map_or(0.0, |started| now.duration_since(started).as_secs_f64());
+            let left = elapsed / done.max(1) as f64 * of.saturating_sub(done) as f64;
+            drop(state);
+            self.printer.note(&format!("{stage}: {done} of {of} · {left:.0} s left"));
+        }
+    }
+
+    /// Everything is done.
+    pub(crate) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The level of a microphone while somebody speaks; nothing where no terminal is.
+pub(crate) struct LevelMeter(Option<ProgressBar>);
+
+impl LevelMeter {
+    /// Levels shown, in decibels below full scale.
+    const RANGE_DB: f64 = 60.0;
+
+    pub(crate) fn new() -> Self {
+        let bar = bar("  {msg:6} {bar:40}");
+        if let Some(bar) = &bar {
+            bar.set_length(Self::RANGE_DB as u64);
+        }
+        Self(bar)
+    }
+
+    /// A word in front of it.
+    pub(crate) fn message(&self, text: &str) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(text.to_owned());
+        }
+    }
+
+    /// The level, in decibels below full scale.
+    pub(crate) fn level(&self, level_dbfs: f64) {
+        if let Some(bar) = &self.0 {
+            bar.set_position((level_dbfs + Self::RANGE_DB).clamp(0.0, Self::RANGE_DB) as u64);
+        }
+    }
+}
+
+impl Drop for LevelMeter {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

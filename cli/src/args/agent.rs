@@ -201,7 +201,7 @@ pub(crate) enum Claims {
     /// Hold what an answer claims against the calls that were made
     #[command(
         after_help = "LEDGER is a JSON list of {\"tool\",\"arguments\",\"outcome\":\"ok|error|refused\"}, TOOLS a TOML \
-                      file of [[tool]] or a JSON list of tool definitions. Exit code 0 whether or not something is found.\n\n\
+                      file of [[tool]] or a JSON list of tool definitions. Exit code 1 when a claim does not hold.\n\n\
                       Example:\n  tenpass claims check \"I have saved the file.\" --ledger ledger.json --format json"
     )]
     Check {

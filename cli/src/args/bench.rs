@@ -9,8 +9,27 @@ use tenpass_bench::run::Partition;
 use tenpass_model::{ModelSpec, ThinkLevel};
 
 use super::Format;
+use super::speech::bench_barge::BenchBarge;
+use super::speech::bench_stt::BenchStt;
+use super::speech::bench_turn::BenchTurn;
+use super::speech::bench_wake::BenchWake;
 
 /// The benches.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Benches {
+    #[command(flatten)]
+    Model(Bench),
+    /// Speech to text: which prompt understands how many commands, and is the difference real?
+    Stt(Box<BenchStt>),
+    /// The wake word: how often it is missed, how often it fires on something else
+    Wake(Box<BenchWake>),
+    /// The time from the end of speech to the first sound of the answer, part by part
+    Turn(Box<BenchTurn>),
+    /// Barge-in: does speech stop the answer, and does the answer not stop itself?
+    Barge(Box<BenchBarge>),
+}
+
+/// The benches of language models.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
     /// Tool choice: does the model call the right tool with the right arguments?
@@ -127,16 +146,16 @@ pub(crate) struct Measure {
     #[arg(long, value_delimiter = ',', value_name = "STRATEGY", value_parser = parse_selection)]
     pub(crate) tools: Vec<Selection>,
     /// Sampling temperature; 0 is greedy
-    #[arg(long, value_name = "T", value_parser = parse_temperature)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = parse_temperature)]
     pub(crate) temperature: Option<f32>,
     /// Keep the k most likely tokens; 0 keeps all
     #[arg(long, value_name = "K")]
     pub(crate) top_k: Option<u32>,
     /// Keep the smallest set of tokens whose probability reaches this
-    #[arg(long, value_name = "P", value_parser = parse_share)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = parse_share)]
     pub(crate) top_p: Option<f32>,
     /// Drop tokens below this share of the most likely one
-    #[arg(long, value_name = "P", value_parser = parse_share)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = parse_share)]
     pub(crate) min_p: Option<f32>,
     /// Most tokens an answer may have [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod bench;
 pub(crate) mod review;
+pub(crate) mod speech;
 pub(crate) mod stats;
 pub(crate) mod tools;
 
@@ -55,7 +56,7 @@ pub(crate) enum Command {
     Chat(Box<agent::Chat>),
     /// Measure rates over repeated passes
     #[command(subcommand)]
-    Bench(bench::Bench),
+    Bench(bench::Benches),
     /// Say whether B differs from A: REAL, NO CHANGE, REGRESSED or INCONCLUSIVE
     Compare(Box<review::Compare>),
     /// Measure the winner of a run again with fresh seeds
@@ -96,6 +97,28 @@ pub(crate) enum Command {
     /// Hold what answers claim against what was done
     #[command(subcommand)]
     Claims(agent::Claims),
+    /// Write down what is said in sound files
+    Transcribe(Box<speech::transcribe::Transcribe>),
+    /// Speak a text, or write it as a sound file
+    Say(Box<speech::say::Say>),
+    /// Make, record, freeze and verify corpora of sound
+    #[command(subcommand)]
+    Corpus(speech::corpus::Corpus),
+    /// Check the closed commands, and try a text on them
+    #[command(subcommand)]
+    Commands(speech::commands::Commands),
+    /// Listen for the wake word, and score sound files with its heads
+    #[command(subcommand)]
+    Wake(speech::wake::Wake),
+    /// Train a wake word or a speaker verifier
+    #[command(subcommand)]
+    Train(speech::train::Train),
+    /// Let a candidate listen beside the one in service
+    #[command(subcommand)]
+    Shadow(speech::shadow::Shadow),
+    /// Put a candidate into service, or take it back
+    #[command(subcommand)]
+    Promote(speech::promote::Promote),
     /// Show settings and where each comes from
     #[command(subcommand)]
     Config(tools::Config),

@@ -69,7 +69,7 @@ Example:
         #[command(flatten)]
         path: CasesPath,
         #[command(flatten)]
-        format: TextOrJson,
+        format: TableFormat,
     },
     /// Turn published benchmarks into cases
     #[command(subcommand)]
@@ -108,6 +108,9 @@ pub(crate) struct AddCase {
     /// Which turn of the thread, counted from 1
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) turn: Option<u32>,
+    /// Which request to the model within the turn, counted from 1 [default: the first that went wrong]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) request: Option<u32>,
     /// What should have happened: the lines of [case.expect]
     #[arg(long, value_name = "TOML")]
     pub(crate) expect: Option<String>,
@@ -227,12 +230,18 @@ pub(crate) enum Runs {
         /// The run's id, its beginning, or `latest`
         #[arg(required_unless_present = "show")]
         run: Option<String>,
-        /// The configuration, where the run has several
+        /// The configuration, where the run has several that are no copies of each other; RUN/ID and RUN/2 do too
         #[arg(long, value_name = "ID")]
         configuration: Option<String>,
+        /// Also a run that lacks passes
+        #[arg(long)]
+        incomplete: bool,
         /// Print the baselines there are
-        #[arg(long, conflicts_with_all = ["run", "configuration"])]
+        #[arg(long, conflicts_with_all = ["run", "configuration", "incomplete"])]
         show: bool,
+        /// How to print them
+        #[arg(long, value_enum, default_value_t, value_name = "FORMAT", requires = "show")]
+        format: Format,
     },
     /// Remove old runs; baselines and what others refer to stay
     #[command(after_help = "\
@@ -286,6 +295,9 @@ Examples:
         /// A score that is a number counts as right from this value on
         #[arg(long, value_name = "SCORE", default_value_t = 1.0)]
         right_from: f64,
+        /// Also where the runs folder has it already: as a second run
+        #[arg(long)]
+        again: bool,
     },
     /// Join the parts of a partitioned run
     #[command(after_help = "\
@@ -327,6 +339,16 @@ pub(crate) enum ForeignRun {
     Inspect,
     /// JSON lines of llama.cpp's tool bench.
     LlamaToolBench,
+}
+
+impl ForeignRun {
+    /// As it is typed.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Inspect => "inspect",
+            Self::LlamaToolBench => "llama-tool-bench",
+        }
+    }
 }
 
 fn parse_age(text: &str) -> Result<std::time::Duration, String> {

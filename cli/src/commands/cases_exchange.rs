@@ -15,6 +15,8 @@ use crate::failure::Failure;
 
 /// Notes that are printed; the rest is counted.
 const MOST_NOTES: usize = 20;
+/// Cases named behind a reason.
+const MOST_IDS: usize = 3;
 
 /// Reads cases of others and writes them as case files.
 pub(crate) fn import(context: &Context, command: &Import) -> Result<Exit, Failure> {
@@ -76,7 +78,7 @@ pub(crate) fn export(
         ForeignCases::Bfcl => {
             let exported =
                 bfcl::export(&suite.cases, out).map_err(|error| Failure::mistake(&error).hint(error.hint()))?;
-            (exported.written, exported.left_out.iter().map(|reason| format!("left out: {reason}")).collect())
+            (exported.written, grouped(&exported.left_out))
         }
     };
     notes(context, &left_out);
@@ -87,11 +89,53 @@ pub(crate) fn export(
     Ok(Exit::Yes)
 }
 
+/// `id: why` of every case that was left out, as one line a reason with its number of cases. What a reason names
+/// in backticks differs from case to case.
+fn grouped(left_out: &[String]) -> Vec<String> {
+    let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for line in left_out {
+        let (id, why) = line.split_once(": ").unwrap_or(("", line));
+        let parts = why.split('`').enumerate();
+        let general: String = parts.map(|(place, part)| if place % 2 == 0 { part } else { "…" }).collect();
+        reasons.entry(general).or_default().push(id);
+    }
+    let mut reasons: Vec<(String, Vec<&str>)> = reasons.into_iter().collect();
+    reasons.sort_by_key(|(_, ids)| std::cmp::Reverse(ids.len()));
+    let line = |(why, ids): &(String, Vec<&str>)| {
+        let shown = ids.iter().take(MOST_IDS).copied().collect::<Vec<_>>().join(", ");
+        let more = ids.len().saturating_sub(MOST_IDS);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let cases = if ids.len() == 1 { "case" } else { "cases" };
+        format!("{} {cases} left out: {why} ({shown}{more})", ids.len())
+    };
+    reasons.iter().map(line).collect()
+}
+
 fn notes(context: &Context, notes: &[String]) {
     for note in notes.iter().take(MOST_NOTES) {
         context.printer.note(&format!("note: {}", tenpass_agent::untrusted::visible(note)));
     }
     if notes.len() > MOST_NOTES {
         context.printer.note(&format!("note: and {} more", notes.len() - MOST_NOTES));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_counted_by_reason() {
+        let lines = [
+            "a: `x` of `f` is free",
+            "b: it is a scenario",
+            "c: `y` of `g` is free",
+            "d: `z` of `h` is free",
+            "e: `z` of `h` is free",
+        ];
+        assert_eq!(
+            grouped(&lines.map(str::to_owned)),
+            ["4 cases left out: … of … is free (a, c, d and 1 more)", "1 case left out: it is a scenario (b)"]
+        );
     }
 }

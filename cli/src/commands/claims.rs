@@ -65,7 +65,7 @@ fn judge(printer: Printer, findings: &[Finding], format: Format) -> Result<Exit,
             .collect();
         printer.out(&table(&["class", "span", "why"], &rows, &[]));
     }
-    Ok(Exit::Yes)
+    Ok(if findings.is_empty() { Exit::Yes } else { Exit::No })
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

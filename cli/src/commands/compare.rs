@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tenpass_bench::store::Run;
 use tenpass_report::{RunComparison, Style, comparison_csv, comparison_html, comparison_markdown, render_comparison};
+use tenpass_review::jobs::shell_word;
 use tenpass_review::{CompareOptions, ReviewError, Side, compare, find};
 use tenpass_stats::SMALLEST_EFFECT;
 
@@ -18,8 +19,24 @@ type Found = (Run, Option<String>);
 /// Carries out the command.
 pub(crate) fn run(context: &Context, command: &Compare) -> Result<Exit, Failure> {
     let (before, after) = find_both(&context.runs(), &command.before, &command.after)?;
-    let found = compare(side(&before), side(&after), &options(&command.options))?;
+    let found = compare(side(&before), side(&after), &options(&command.options))
+        .map_err(|error| several(command, &before, &after, error))?;
     print(context, &found, command.format)
+}
+
+/// Where a run has several configurations: with the command that names one of each side.
+fn several(command: &Compare, before: &Found, after: &Found, error: ReviewError) -> Failure {
+    let (run, names) = match &error {
+        ReviewError::SeveralConfigurations { run, names } => (run.clone(), names.clone()),
+        _ => return error.into(),
+    };
+    let named = |query: &str, found: &Found, place: usize| match names.get(place) {
+        Some(name) if found.1.is_none() && found.0.id() == run => shell_word(&format!("{query}/{name}")),
+        _ => shell_word(query),
+    };
+    let second = usize::from(before.0.id() == after.0.id() && before.1.is_none());
+    let (before, after) = (named(&command.before, before, 0), named(&command.after, after, second));
+    Failure::from(error).hint(format!("tenpass compare {before} {after}"))
 }
 
 fn side(found: &Found) -> Side<'_> {

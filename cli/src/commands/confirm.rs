@@ -143,7 +143,8 @@ fn said(first: &Run, confirms: &Confirmation, rate: f64) -> String {
         _ => "the same".to_owned(),
     };
     format!(
-        "the number to report is this one: {} passed {}\nin run {}, the best of {}, it was {}: {compared}",
+        "the number to report is this one: {} passed {}, the mean over cases\nin run {}, the best of {}, it was {}: \
+         {compared}",
         confirms.winner,
         percent(rate),
         first.id(),

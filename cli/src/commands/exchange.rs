@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tenpass_bench::store::Run;
 use tenpass_exchange::inspect::{self, ImportOptions, ImportedRun};
 use tenpass_exchange::rows::{self, Row};
-use tenpass_exchange::{ExchangeError, junit, llama_tool_bench};
+use tenpass_exchange::{ExchangeError, Source, junit, llama_tool_bench};
 use tenpass_frame::{Cell, CsvSink, FrameError, Kind, ParquetSink, Sink};
 
 use crate::args::tools::{ForeignRun, RunFormat};
@@ -144,12 +144,23 @@ fn cells(row: &Row) -> [Cell<'_>; COLUMNS.len()] {
 }
 
 /// Reads a run that another tool measured, or that was exported.
-pub(crate) fn import(context: &Context, format: ForeignRun, file: &Path, right_from: f64) -> Result<Exit, Failure> {
+pub(crate) fn import(
+    context: &Context,
+    format: ForeignRun,
+    file: &Path,
+    right_from: f64,
+    again: bool,
+) -> Result<Exit, Failure> {
     let store = context.runs();
+    let source = Source::of(format.name(), file)?;
+    if let Some(run) = source.known(&store)?.filter(|_| !again) {
+        return Err(ExchangeError::Known { path: file.to_owned(), run }.into());
+    }
     let ImportedRun { run, passes, invalid, notes } = match format {
-        ForeignRun::Inspect => inspect::import(&store, file, ImportOptions { right_from })?,
+        ForeignRun::Inspect => inspect::import(&store, file, ImportOptions { right_from, refuse_known: !again })?,
         ForeignRun::LlamaToolBench => llama_tool_bench::import(&store, file)?,
     };
+    source.keep(&run)?;
     let configurations: Vec<&str> =
         run.manifest().configurations.iter().map(|configuration| configuration.id.as_str()).collect();
     let cases = run.manifest().cases;

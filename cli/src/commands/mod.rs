@@ -25,6 +25,7 @@ mod runs;
 mod runs_gc;
 mod runs_list;
 mod runs_merge;
+mod speech;
 mod stats;
 mod table;
 mod trace;
@@ -32,6 +33,7 @@ mod trace;
 use std::future::Future;
 use std::sync::Arc;
 
+use crate::args::bench::Benches;
 use crate::args::{Arguments, Command};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -51,10 +53,14 @@ pub(crate) fn run(mut arguments: Arguments, printer: Printer) -> Result<Exit, Fa
         Command::Config(crate::args::tools::Config::Default) => return Ok(config::default(printer)),
         _ => {}
     }
-    let flags = if let Command::Bench(command) = &command { bench::flags(command) } else { Vec::new() };
+    let flags = if let Command::Bench(Benches::Model(command)) = &command { bench::flags(command) } else { Vec::new() };
     let context = Context::new(&arguments, printer, &flags)?;
     match command {
-        Command::Bench(command) => asynchronous(bench::run(&context, command))?,
+        Command::Bench(Benches::Stt(command)) => speech::bench_stt::run(&context, &command),
+        Command::Bench(Benches::Wake(command)) => speech::bench_wake::run(&context, &command),
+        Command::Bench(Benches::Turn(command)) => speech::bench_turn::run(&context, &command),
+        Command::Bench(Benches::Barge(command)) => speech::bench_barge::run(&context, &command),
+        Command::Bench(Benches::Model(command)) => asynchronous(bench::run(&context, command))?,
         Command::Chat(chat) => asynchronous(chat::run(Arc::new(context), *chat))?,
         Command::Trace(command) => trace::run(&context, &command),
         Command::Journal(command) => journal::run(&context, &command),
@@ -69,6 +75,14 @@ pub(crate) fn run(mut arguments: Arguments, printer: Printer) -> Result<Exit, Fa
         Command::Runs(command) => runs::run(&context, &command),
         Command::Models(command) => models::run(&context, &command),
         Command::Prompt(command) => asynchronous(prompt::run(&context, &command))?,
+        Command::Transcribe(command) => speech::transcribe::run(&context, &command),
+        Command::Say(command) => speech::say::run(&context, &command),
+        Command::Corpus(command) => speech::corpus::run(&context, &command),
+        Command::Commands(command) => speech::commands::run(&context, &command),
+        Command::Wake(command) => speech::wake::run(&context, &command),
+        Command::Train(command) => speech::train::run(&context, &command),
+        Command::Shadow(command) => speech::shadow::run(&context, &command),
+        Command::Promote(command) => speech::promote::run(&context, &command),
         Command::Config(command) => config::run(&context, &command),
         Command::Completions { .. }
         | Command::Man { .. }

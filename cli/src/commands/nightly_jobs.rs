@@ -97,7 +97,7 @@ fn has_baseline(store: &Path, bench: &str, model: &str) -> bool {
 fn check_parts(context: &Context, bench: &str, parts: u32, filter: &[String]) -> Result<(), Failure> {
     let Suite { cases, .. } = match bench {
         "rounds" => context.rounds_suite(None)?,
-        _ => context.suite(None)?,
+        _ => context.tools_suite(None)?,
     };
     let is_chosen = |id: &str| filter.is_empty() || filter.iter().any(|text| id.contains(text.as_str()));
     let count = cases.iter().filter(|case| is_chosen(&case.id)).count();

@@ -83,9 +83,9 @@ pub(crate) fn run(context: &Context, command: &Runs) -> Result<Exit, Failure> {
             ));
             Ok(Exit::Yes)
         }
-        Runs::Bless { run, configuration, .. } => match run {
-            Some(query) => bless::bless(context, query, configuration.as_deref()),
-            None => bless::show(context),
+        Runs::Bless { run, configuration, incomplete, format, .. } => match run {
+            Some(query) => bless::bless(context, query, configuration.as_deref(), *incomplete),
+            None => bless::show(context, *format),
         },
         Runs::Export { run, format, out, configuration } => {
             let (found, named) = find(&store, run, None)?;
@@ -94,7 +94,9 @@ pub(crate) fn run(context: &Context, command: &Runs) -> Result<Exit, Failure> {
             check_names(&found, None, configuration.as_deref())?;
             exchange::export(context, &found, configuration.as_deref(), *format, out)
         }
-        Runs::Import { format, file, right_from } => exchange::import(context, *format, file, *right_from),
+        Runs::Import { format, file, right_from, again } => {
+            exchange::import(context, *format, file, *right_from, *again)
+        }
         Runs::Gc { older_than, keep, yes, format } => runs_gc::run(context, *older_than, *keep, *yes, *format),
         Runs::Merge { runs, from, format } => runs_merge::run(context, runs, from, *format),
     }
@@ -351,11 +353,10 @@ fn pass_text(
     }
     if let Some(played) = &pass.played {
         section(&mut text, "play", &tenpass_bench::rounds::transcript(played));
-        section(&mut text, "first request", &shown_messages(request, &pass.request));
         fault_and_numbers(&mut text, detail, earlier);
+        section(&mut text, "first request", &shown_messages(request, &pass.request));
         return text;
     }
-    section(&mut text, "request", &shown_request(request, &pass.request));
     if !pass.thinking.is_empty() {
         section(&mut text, "thinking, raw", &pass.thinking);
     }
@@ -370,6 +371,8 @@ fn pass_text(
         &if calls.is_empty() { "(none)".to_owned() } else { serde_json::to_string_pretty(calls).unwrap_or_default() },
     );
     fault_and_numbers(&mut text, detail, earlier);
+    // Last, and long: the answer and its grade are what one looks for.
+    section(&mut text, "request", &shown_request(request, &pass.request));
     text
 }
 

@@ -1,10 +1,14 @@
 //! What is listed of runs as CSV and Parquet: runs, cases with their rates, grades that changed, comparisons.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use serde_json::json;
-use tenpass_bench::store::{RegradeReport, RunEntry, RunState, Verdict, list_runs};
+use tenpass_bench::store::{RegradeReport, Run, RunEntry, RunState, Verdict, list_runs, writer_of};
+use tenpass_exchange::Source;
 use tenpass_frame::Kind;
 use tenpass_report::{RunComparison, RunSummary, case_rows, comparison_rows};
+use tenpass_review::baselines;
 
 use super::table::{Columns, export, table};
 use crate::args::Format;
@@ -24,6 +28,8 @@ struct Listed<'a> {
     passes_per_case: Option<u32>,
     configurations: Option<String>,
     parent: Option<&'a str>,
+    baseline: Option<bool>,
+    imported: Option<String>,
     error: Option<String>,
 }
 
@@ -37,19 +43,36 @@ const LISTED: &Columns = &[
     ("passes_per_case", Kind::Int),
     ("configurations", Kind::Text),
     ("parent", Kind::Text),
+    ("baseline", Kind::Bool),
+    ("imported", Kind::Text),
     ("error", Kind::Text),
 ];
 
 /// The runs, newest first.
 pub(super) fn list(context: &Context, format: Format) -> Result<Exit, Failure> {
-    let mut entries = list_runs(&context.runs())?;
+    let store = context.runs();
+    let mut entries = list_runs(&store)?;
     entries.reverse();
+    // A file of baselines that is damaged is told by whoever needs it; the runs are listed all the same.
+    let blessed: HashSet<String> =
+        baselines(&store).unwrap_or_default().into_values().map(|blessing| blessing.run).collect();
+    let marks = |run: &Run| Marks {
+        baseline: blessed.contains(run.id()),
+        imported: Source::of_run(run),
+        is_written: writer_of(run).is_some(),
+    };
     match format {
         Format::Json => {
             let rows: Vec<_> = entries
                 .iter()
                 .map(|entry| match &entry.run {
-                    Ok(run) => json!({ "id": entry.id, "state": run.manifest().state(), "manifest": run.manifest() }),
+                    Ok(run) => {
+                        let marks = marks(run);
+                        json!({
+                            "id": entry.id, "state": marks.state_name(run.manifest().state()),
+                            "baseline": marks.baseline, "imported": marks.imported, "manifest": run.manifest(),
+                        })
+                    }
                     Err(error) => json!({ "id": entry.id, "error": error.to_string() }),
                 })
                 .collect();
@@ -59,34 +82,52 @@ pub(super) fn list(context: &Context, format: Format) -> Result<Exit, Failure> {
             context.printer.out("no runs yet; `tenpass bench tools` makes one");
         }
         Format::Table => {
-            let rows: Vec<Vec<String>> = entries.iter().map(row).collect();
+            let rows: Vec<Vec<String>> = entries.iter().map(|entry| row(entry, marks)).collect();
             context.printer.out(&table(&["run", "state", "cases", "passes", "configurations"], &rows, &[2, 3]));
         }
-        format => export(context.printer, format, LISTED, &entries.iter().map(listed).collect::<Vec<_>>())?,
+        format => export(
+            context.printer,
+            format,
+            LISTED,
+            &entries.iter().map(|entry| listed(entry, marks)).collect::<Vec<_>>(),
+        )?,
     }
     Ok(Exit::Yes)
 }
 
-fn state_word(state: RunState) -> &'static str {
-    match state {
-        RunState::Running => "running or killed",
-        RunState::Complete => "complete",
-        RunState::Interrupted => "interrupted",
-        RunState::Failed => "incomplete",
+/// What is known of a run beside its manifest.
+#[derive(Debug, Default)]
+struct Marks {
+    baseline: bool,
+    imported: Option<Source>,
+    /// A process holds its lock.
+    is_written: bool,
+}
+
+impl Marks {
+    /// In the table: the state, and what else there is to know.
+    fn words(&self, state: RunState) -> String {
+        let state = match state {
+            RunState::Failed => "incomplete",
+            other => self.state_name(other),
+        };
+        let marks = [(self.baseline, "baseline"), (self.imported.is_some(), "imported")];
+        marks.iter().filter(|(is, _)| *is).fold(state.to_owned(), |text, (_, mark)| format!("{text}, {mark}"))
+    }
+
+    /// The stored name; a run that says it runs and that nobody writes was killed.
+    fn state_name(&self, state: RunState) -> &'static str {
+        match state {
+            RunState::Running if self.is_written => "running",
+            RunState::Running => "killed",
+            RunState::Complete => "complete",
+            RunState::Interrupted => "interrupted",
+            RunState::Failed => "failed",
+        }
     }
 }
 
-/// The stored name, as JSON has it.
-fn state_name(state: RunState) -> &'static str {
-    match state {
-        RunState::Running => "running",
-        RunState::Complete => "complete",
-        RunState::Interrupted => "interrupted",
-        RunState::Failed => "failed",
-    }
-}
-
-fn row(entry: &RunEntry) -> Vec<String> {
+fn row(entry: &RunEntry, marks: impl Fn(&Run) -> Marks) -> Vec<String> {
     match &entry.run {
         Ok(run) => {
             let manifest = run.manifest();
@@ -94,7 +135,7 @@ fn row(entry: &RunEntry) -> Vec<String> {
                 manifest.configurations.iter().map(|configuration| configuration.id.as_str()).collect();
             vec![
                 entry.id.clone(),
-                state_word(manifest.state()).to_owned(),
+                marks(run).words(manifest.state()),
                 manifest.cases.to_string(),
                 manifest.passes.to_string(),
                 ids.join(", "),
@@ -104,22 +145,25 @@ fn row(entry: &RunEntry) -> Vec<String> {
     }
 }
 
-fn listed(entry: &RunEntry) -> Listed<'_> {
+fn listed(entry: &RunEntry, marks: impl Fn(&Run) -> Marks) -> Listed<'_> {
     match &entry.run {
         Ok(run) => {
             let manifest = run.manifest();
+            let marks = marks(run);
             let ids: Vec<&str> =
                 manifest.configurations.iter().map(|configuration| configuration.id.as_str()).collect();
             Listed {
                 run: &entry.id,
                 bench: Some(&manifest.bench),
-                state: Some(state_name(manifest.state())),
+                state: Some(marks.state_name(manifest.state())),
                 started: Some(manifest.started()),
                 finished: manifest.finished(),
                 cases: Some(manifest.cases),
                 passes_per_case: Some(manifest.passes),
                 configurations: serde_json::to_string(&ids).ok(),
                 parent: manifest.parent.as_deref(),
+                baseline: Some(marks.baseline),
+                imported: marks.imported.map(|source| source.file),
                 error: None,
             }
         }
@@ -247,6 +291,19 @@ pub(super) fn export_compared(context: &Context, format: Format, found: &RunComp
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_nobody_writes_does_not_run() {
+        let nobody = Marks { baseline: true, ..Marks::default() };
+        let somebody = Marks { is_written: true, ..Marks::default() };
+        assert_eq!(nobody.words(RunState::Running), "killed, baseline");
+        assert_eq!(somebody.words(RunState::Running), "running");
+        assert_eq!(nobody.words(RunState::Complete), "complete, baseline");
+        assert_eq!(
+            (nobody.words(RunState::Failed), nobody.state_name(RunState::Failed)),
+            ("incomplete, baseline".into(), "failed")
+        );
+    }
 
     #[test]
     fn the_rows_have_the_declared_columns() {

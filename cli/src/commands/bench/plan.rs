@@ -20,7 +20,7 @@ const BASELINE: &str = "baseline ";
 pub(super) async fn new(context: &Context, command: &Bench) -> Result<RunPlan, Failure> {
     let measure = command.measure();
     let suite = match command {
-        Bench::Tools(_) => context.suite(measure.cases.as_deref())?,
+        Bench::Tools(_) => context.tools_suite(measure.cases.as_deref())?,
         Bench::Rounds(_) => context.rounds_suite(measure.cases.as_deref())?,
     };
     check_families(&suite, measure)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, json};
 use tenpass_agent::untrusted::visible;
-use tenpass_bench::cases::{CaseKind, Suite};
+use tenpass_bench::cases::{Case, CaseKind, Suite, expect_lines};
 use tenpass_bench::life::{CheckPlan, Checked, Draft, FailsToday, LIFE_FAMILY, Life, check, file_case};
 use tenpass_bench::run::{Configuration, RunOutcome};
 use tenpass_bench::store::Arguments;
@@ -47,7 +47,7 @@ pub(super) fn run(context: &Context, command: &AddCase) -> Result<Exit, Failure>
             .hint("--yes files another one"));
     }
     let options = options(context, &command.hide);
-    let draft = Draft::of(&life, turn, &options, command.expect.as_deref());
+    let draft = Draft::of_request(&life, turn, &options, command.expect.as_deref(), command.request);
     let mut draft = draft.map_err(|error| failed(context, error))?;
     settle(&mut draft, command);
     for note in &draft.notes {
@@ -55,6 +55,10 @@ pub(super) fn run(context: &Context, command: &AddCase) -> Result<Exit, Failure>
     }
     if command.expect.is_none() && !expectation(context, command, &mut draft)? {
         return Ok(Exit::No);
+    }
+    if let Some(same) = known.iter().flat_map(|suite| &suite.cases).find(|case| asks_the_same(case, &draft.case)) {
+        return Err(Failure::mistake(format!("this is the case `{}` already, at {}", same.id, same.source))
+            .hint("nothing is filed twice; another --expect, --request or --kind makes another case"));
     }
     draft.say_provenance(None);
     tell_replaced(context, &draft);
@@ -67,6 +71,14 @@ pub(super) fn run(context: &Context, command: &AddCase) -> Result<Exit, Failure>
     }
     draft.check_leaks().map_err(|error| failed(context, error))?;
     file(context, command, &draft, &suite_path)
+}
+
+/// Whether two cases are one in all that is measured.
+fn asks_the_same(one: &Case, other: &Case) -> bool {
+    one.kind == other.kind
+        && one.messages == other.messages
+        && one.expect == other.expect
+        && one.tools.iter().map(|tool| &tool.name).eq(other.tools.iter().map(|tool| &tool.name))
 }
 
 /// The suite, when there is one already: a folder may be named that is not there yet.
@@ -158,6 +170,13 @@ fn checked(context: &Context, command: &AddCase, draft: &mut Draft) -> Result<Op
     draft.say_provenance(Some(&found.provenance()));
     context.printer.note(&format!("{}: {} in run {}", found.model, found.words(), found.run));
     match found.fails_today() {
+        FailsToday::Yes if draft.case.kind == CaseKind::Guard => {
+            context.printer.note(
+                "warning: it fails today, and a guard must stay good: until it is mended it is no guard but a target \
+                 (--kind target)",
+            );
+            Ok(None)
+        }
         FailsToday::Yes => Ok(None),
         FailsToday::Unknown => {
             context.printer.note("nothing was measured, so nothing was filed; --unchecked files it without");
@@ -254,7 +273,15 @@ fn file(context: &Context, command: &AddCase, draft: &Draft, suite: &Path) -> Re
     let filed = filed.map_err(|error| failed(context, error))?;
     let working = std::env::current_dir().unwrap_or_default();
     let place = filed.path.strip_prefix(&working).unwrap_or(&filed.path);
-    context.printer.out(&format!("{} in {}\n\n{}", filed.case.id, place.display(), filed.text.trim_end()));
+    // The tools alone would fill the screen; the file has all of it.
+    let expected = expect_lines(&filed.case.expect);
+    let request = visible(&draft.request);
+    context.printer.out(&format!(
+        "{} in {}\n“{request}”\n{}",
+        filed.case.id,
+        place.display(),
+        visible(expected.trim_end())
+    ));
     let cases = command.path.cases.as_ref().map(|path| format!(" --cases {}", path.display())).unwrap_or_default();
     context.printer.note(&format!("measure it with: tenpass bench tools --filter {}{cases}", filed.case.id));
     Ok(Exit::Yes)

@@ -1,18 +1,22 @@
 //! `tenpass cases harvest`: proposes cases from what went wrong lately.
 
+use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 use tenpass_agent::untrusted::visible;
 use tenpass_bench::cases::{Case, SuiteText, parse_suite};
 use tenpass_bench::life::{Harvest, LIFE_FAMILY, Life, LifeError, Proposal, drafts_toml, harvest};
+use tenpass_frame::Kind;
 
 use super::life::{failed, folder, options};
+use crate::args::Format;
 use crate::args::tools::CasesPath;
 use crate::commands::chat::style::shortened;
-use crate::commands::table::table;
+use crate::commands::table::{Columns, export, table};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -27,19 +31,16 @@ pub(super) fn run(
     days: u32,
     out: Option<&Path>,
     path: &CasesPath,
-    json: bool,
+    format: Format,
 ) -> Result<Exit, Failure> {
     let known = known(context, path)?;
     let life = match Life::open(&folder(context)) {
         Ok(life) => life,
-        Err(error @ LifeError::Nothing { .. }) if !json => {
+        Err(error @ LifeError::Nothing { .. }) if format == Format::Table => {
             context.printer.note(&format!("{error}; {}", error.hint()));
             return Ok(Exit::Yes);
         }
-        Err(LifeError::Nothing { .. }) => {
-            context.printer.json(&Harvest::default())?;
-            return Ok(Exit::Yes);
-        }
+        Err(LifeError::Nothing { .. }) => return printed(context, &Harvest::default(), days, format),
         Err(error) => return Err(failed(context, error)),
     };
     let since = Timestamp::now() - SignedDuration::from_hours(i64::from(days) * 24);
@@ -48,12 +49,66 @@ pub(super) fn run(
     if let Some(out) = out {
         write(context, &found, out)?;
     }
-    if json {
-        context.printer.json(&found)?;
-    } else {
-        print(context, &found, days);
+    printed(context, &found, days, format)
+}
+
+fn printed(context: &Context, found: &Harvest, days: u32, format: Format) -> Result<Exit, Failure> {
+    match format {
+        Format::Table => print(context, found, days),
+        Format::Json => context.printer.json(found)?,
+        Format::Csv | Format::Parquet => {
+            let rows: Vec<Row<'_>> = found.proposals.iter().map(Row::of).collect();
+            export(context.printer, format, COLUMNS, &rows)?;
+        }
     }
     Ok(Exit::Yes)
+}
+
+/// The columns of CSV and Parquet.
+const COLUMNS: &Columns = &[
+    ("turn", Kind::Text),
+    ("at", Kind::Text),
+    ("strength", Kind::Int),
+    ("signals", Kind::Text),
+    ("undone", Kind::Bool),
+    ("interrupted", Kind::Bool),
+    ("tainted", Kind::Bool),
+    ("folded", Kind::Int),
+    ("request", Kind::Text),
+    ("suggested", Kind::Text),
+];
+
+/// One proposal, flat.
+#[derive(Serialize)]
+struct Row<'a> {
+    turn: &'a str,
+    at: String,
+    strength: i64,
+    signals: String,
+    undone: bool,
+    interrupted: bool,
+    tainted: bool,
+    folded: i64,
+    request: &'a str,
+    suggested: Option<&'a str>,
+}
+
+impl<'a> Row<'a> {
+    fn of(proposal: &'a Proposal) -> Self {
+        let signals: Vec<&str> = proposal.signals.iter().map(|signal| signal.words()).collect();
+        Self {
+            turn: &proposal.turn,
+            at: proposal.at.to_string(),
+            strength: i64::from(proposal.strength),
+            signals: signals.join(", "),
+            undone: proposal.is_undone,
+            interrupted: proposal.is_interrupted,
+            tainted: proposal.is_tainted,
+            folded: proposal.folded as i64,
+            request: &proposal.request,
+            suggested: proposal.expect.as_deref(),
+        }
+    }
 }
 
 /// The cases there are; outside a project none, unless a suite is named.
@@ -80,20 +135,33 @@ fn print(context: &Context, found: &Harvest, days: u32) {
         counted(found.turns, "turn", "turns"),
         counted(days as usize, "day", "days")
     )];
-    for (count, what) in [
-        (found.known, "have a case already"),
-        (found.folded, "say the same as another"),
-        (found.unfit, "cannot become a case"),
-        (found.left_out, "were not looked at"),
-        (found.unreadable, "lines cannot be read"),
+    for (count, one, many) in [
+        (found.known, "has a case already", "have a case already"),
+        (found.folded, "says the same as another", "say the same as another"),
+        (found.unfit, "cannot become a case", "cannot become a case"),
+        (found.left_out, "was not looked at", "were not looked at"),
+        (found.unreadable, "line cannot be read", "lines cannot be read"),
     ] {
         if count > 0 {
-            said.push(format!("{count} {what}"));
+            said.push(counted(count, one, many));
         }
+    }
+    if let Some(known) = said.iter_mut().find(|words| words.ends_with(" a case already")) {
+        known.push_str(&format!(" ({})", named(&found.known_cases)));
     }
     context.printer.note(&said.join("; "));
     if let Some(first) = found.proposals.first() {
         context.printer.note(&format!("make one a case with: tenpass cases add --from-trace {}", short(&first.turn)));
+    }
+}
+
+/// Ids, as many as one line has room for.
+fn named(ids: &BTreeSet<String>) -> String {
+    const MOST: usize = 5;
+    let shown = ids.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match ids.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn run(context: &Context, command: &Cases) -> Result<Exit, Failure> {
             Ok(Exit::Yes)
         }
         Cases::Add(command) => add::run(context, command),
-        Cases::Harvest { days, out, path, format } => harvest::run(context, *days, out.as_deref(), path, format.json()),
+        Cases::Harvest { days, out, path, format } => harvest::run(context, *days, out.as_deref(), path, format.format),
         Cases::Export { format, out, path } => cases_exchange::export(context, *format, out, path.cases.as_deref()),
         Cases::Import(command @ (Import::Promptfoo { .. } | Import::Tau2 { .. })) => {
             cases_exchange::import(context, command)
@@ -126,7 +126,7 @@ pub(crate) fn find<'a>(suite: &'a Suite, id: &str) -> Result<&'a tenpass_bench::
 fn bfcl(context: &Context, dir: &Path, out: Option<&Path>, category: &[String], check: bool) -> Result<Exit, Failure> {
     let failed = |error: bfcl::ImportError| Failure::mistake(&error).hint(error.hint());
     let categories = if category.is_empty() {
-        Category::DEFAULT.to_vec()
+        bfcl::usual(dir).map_err(failed)?
     } else {
         category.iter().map(|name| name.parse::<Category>().map_err(Failure::mistake)).collect::<Result<_, _>>()?
     };

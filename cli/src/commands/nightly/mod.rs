@@ -7,7 +7,7 @@ mod units;
 use std::time::SystemTime;
 
 use tenpass_bench::store::timestamp;
-use tenpass_config::Nightly as Wanted;
+use tenpass_config::{Nightly as Wanted, Origin};
 use tenpass_report::RunComparison;
 use tenpass_review::nightly::{Night, NightError, NightState, Nights, Plan, StepState, one_line};
 use tokio_util::sync::CancellationToken;
@@ -77,6 +77,7 @@ fn plan(context: &Context) -> Result<Plan, Failure> {
     if delta_micros == 0 || delta_micros >= 1_000_000 {
         return Err(Failure::mistake("`nightly.delta` must be above 0 and below 1").hint("such as 0.05"));
     }
+    let benches = there(context, benches)?;
     let models = if models.is_empty() { vec![settings.model.clone()] } else { models };
     let mut steps = Vec::new();
     for bench in benches {
@@ -88,6 +89,23 @@ fn plan(context: &Context) -> Result<Plan, Failure> {
     }
     steps.dedup();
     Ok(Plan { profile: settings.profile.clone(), passes: settings.passes, filter, delta_micros, steps })
+}
+
+/// The benches whose cases are here. One that the settings name must be here: a night without it would fail
+/// every time. Of the usual ones those that are not are left out.
+fn there(context: &Context, benches: Vec<String>) -> Result<Vec<String>, Failure> {
+    let entry = context.resolved.entries().iter().find(|entry| entry.key == "nightly.benches");
+    let usual = entry.is_some_and(|entry| entry.origin == Origin::Default);
+    let (there, missing): (Vec<String>, Vec<String>) = benches.into_iter().partition(|bench| context.has_bench(bench));
+    match missing.first() {
+        Some(bench) if there.is_empty() || !usual => Err(Failure::mistake(format!("there is no cases/{bench} here"))
+            .hint("run it inside the project, or name the benches that it has in the settings: nightly.benches")),
+        Some(bench) => {
+            context.printer.note(&format!("there is no cases/{bench} here: bench {bench} is left out"));
+            Ok(there)
+        }
+        None => Ok(there),
+    }
 }
 
 /// Does every step that is not done; `None` when it was interrupted. What could not be measured is kept as

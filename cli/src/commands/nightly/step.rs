@@ -7,7 +7,7 @@ use tenpass_review::nightly::{BenchResult, Night, Roles, measure as counted};
 use tenpass_review::{CompareOptions, ReviewError, baseline_of};
 use tokio_util::sync::CancellationToken;
 
-use crate::args::bench::Bench;
+use crate::args::bench::{Bench, Benches};
 use crate::args::{Arguments, Command};
 use crate::commands::{bench, claims};
 use crate::context::Context;
@@ -110,7 +110,7 @@ fn parsed(words: &[String]) -> Result<Bench, Failure> {
             .hint("check `nightly.models` and `nightly.filter` in the settings")
     })?;
     match arguments.command {
-        Command::Bench(bench) => Ok(bench),
+        Command::Bench(Benches::Model(bench)) => Ok(bench),
         _ => Err(Failure::bug("these words are no bench")),
     }
 }

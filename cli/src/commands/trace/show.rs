@@ -150,10 +150,11 @@ fn event_text(event: &TraceEvent) -> String {
             let tokens = |count: &Option<u64>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
             let class = class.map(|class| format!(" · {class}")).unwrap_or_default();
             format!(
-                "round {number}: {messages} messages, {tools} tools, {} tokens in (counted {}), {} out, {ms:.0} ms · {calls} calls{class}",
+                "round {number}: {messages} messages, {tools} tools, {} tokens in (counted {}), {} out, {ms:.0} ms · {}{class}",
                 tokens(prompt_tokens),
                 tokens(counted_tokens),
-                tokens(completion_tokens)
+                tokens(completion_tokens),
+                counted(*calls as u64, "call", "calls")
             )
         }
         TraceEvent::Retry { reason } => format!("asked again: {}", name(reason)),
@@ -171,7 +172,9 @@ fn event_text(event: &TraceEvent) -> String {
             if let Some(reason) = reason {
                 text.push_str(&format!("\nbecause {}", one_line(reason, VALUE)));
             }
-            if !result.is_empty() {
+            // A call that was not made has its reason as its result.
+            let is_said = reason.as_ref().is_some_and(|reason| reason.trim() == result.trim());
+            if !result.is_empty() && !is_said {
                 text.push_str(&format!("\n→ {}", one_line(result, VALUE)));
             }
             text
@@ -197,13 +200,19 @@ fn event_text(event: &TraceEvent) -> String {
         TraceEvent::Verdict { verdict, .. } => format!("judged: {verdict}"),
         TraceEvent::Final { end, text, author, rounds, calls, ms } => {
             format!(
-                "end: {} after {:.1} s, {rounds} rounds, {calls} calls, by {author}\n“{}”",
+                "end: {} after {:.1} s, {}, {}, by {author}\n“{}”",
                 end_name(*end),
                 ms / 1e3,
+                counted(u64::from(*rounds), "round", "rounds"),
+                counted(u64::from(*calls), "call", "calls"),
                 one_line(text, VALUE)
             )
         }
     }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn name(value: &impl Serialize) -> String {

@@ -88,7 +88,7 @@ fn a_turn_is_shown_with_what_was_meant_and_nothing_hidden() {
         "confirmation 1: write_file (irreversible) refused after 2.0 s",
         "call 1: write_file(filename: \"a\\u{202E}.txt\") · irreversible · refused",
         "because the person said no",
-        "end: natural after 1.5 s, 2 rounds, 1 calls",
+        "end: natural after 1.5 s, 2 rounds, 1 call",
         "judged: rejected",
         "meant:",
         "1. write_file(",
