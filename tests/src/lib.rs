@@ -227,3 +227,37 @@ impl Drop for LlamaServer {
         let _ = self.child.wait();
     }
 }
+
+/// The interpreter of a virtual environment with these packages from PyPI, under the target folder. Made on
+/// first use; panics when it cannot be had.
+pub fn python(name: &str, packages: &[&str]) -> PathBuf {
+    let folder = binary().parent().expect("the binary lies in a folder").join(format!("{name}-venv"));
+    std::fs::create_dir_all(&folder).expect("a folder for the environment");
+    // Tests of other processes want the same environment.
+    let lock = std::fs::File::create(folder.join("lock")).expect("a lock file");
+    lock.lock().expect("the lock of the environment");
+    let python = folder.join(if cfg!(windows) { "venv/Scripts/python.exe" } else { "venv/bin/python" });
+    let (installed, wanted) = (folder.join("installed"), packages.join("\n"));
+    if std::fs::read_to_string(&installed).is_ok_and(|found| found == wanted) && python.is_file() {
+        return python;
+    }
+    let venv = folder.join("venv");
+    if venv.exists() {
+        std::fs::remove_dir_all(&venv).expect("an older environment can be removed");
+    }
+    finished(Command::new("python3").args(["-m", "venv"]).arg(&venv), "python3 -m venv");
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
+    finished(&mut pip, "pip install");
+    std::fs::write(&installed, wanted).expect("a note of what is installed");
+    python
+}
+
+/// Runs it to its end and gives what it printed; panics with all of its output when it fails.
+pub fn finished(command: &mut Command, what: &str) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{what} does not start: {error}"));
+    let Output { status, stdout, stderr } = &output;
+    let (stdout, stderr) = (String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
+    assert!(status.success(), "{what} ended with {status}:\n{stdout}\n{stderr}");
+    stdout.into_owned()
+}

@@ -256,7 +256,12 @@ fn claims_are_held_against_the_ledger() {
     let ledger = folder.path().join("ledger.json");
     let check = |content: &Value, answer: &str| {
         std::fs::write(&ledger, content.to_string()).unwrap();
-        tenpass.json(&["claims", "check", answer, "--ledger", &ledger.display().to_string(), "--format", "json"])
+        let words = ["claims", "check", answer, "--ledger", &ledger.display().to_string(), "--format", "json"];
+        let output = tenpass.run(&words);
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let is_clean = found["findings"].as_array().unwrap().is_empty();
+        assert_eq!(output.status.code(), Some(i32::from(!is_clean)), "the exit code says whether a claim holds");
+        found
     };
     let saved = json!([{ "tool": "write_file", "arguments": { "filename": "a.md" }, "outcome": "ok" }]);
     let refused = json!([{ "tool": "write_file", "arguments": { "filename": "a.md" }, "outcome": "refused" }]);

@@ -38,6 +38,45 @@ fn mistakes_on_the_command_line_end_with_2() {
 }
 
 #[test]
+fn cases_of_another_bench_are_a_mistake_with_the_right_command() {
+    let tenpass = Tenpass::new();
+    let replay = ["--model", "replay:none.jsonl", "--passes", "1", "--cases"];
+    for (bench, cases, other) in [
+        ("tools", "cases/rounds", "tenpass bench rounds --cases cases/rounds"),
+        ("tools", "cases/rounds/spending.toml", "tenpass bench rounds --cases cases/rounds/spending.toml"),
+        ("rounds", "cases/tools", "tenpass bench tools --cases cases/tools"),
+        ("rounds", "cases/tools/dates.toml", "tenpass bench tools --cases cases/tools/dates.toml"),
+    ] {
+        let words: Vec<&str> = ["bench", bench].into_iter().chain(replay).chain([cases]).collect();
+        let error = tenpass.fails(2, &words);
+        assert!(error.contains(&format!("hint: {other}")), "{cases}: {error}");
+    }
+    assert!(!tenpass.runs.path().join("index.sqlite").exists(), "nothing was measured");
+}
+
+#[test]
+fn numbers_below_0_are_out_of_range_and_no_flags() {
+    let tenpass = Tenpass::new();
+    for flag in ["--temperature", "--top-p", "--min-p"] {
+        let error = tenpass.fails(2, &["bench", "tools", flag, "-1"]);
+        assert!(error.contains("write a number from 0 to"), "{error}");
+    }
+}
+
+#[test]
+fn nonsense_is_told_in_a_few_lines() {
+    let (tenpass, folder) = (Tenpass::new(), tempfile::tempdir().unwrap());
+    let mut text = "family = \"lamps\"\n".to_owned();
+    (0..200).for_each(|_| text.push_str("[[case]]\nprompt = 3\n"));
+    let path = folder.path().join("lamps.toml");
+    std::fs::write(&path, text).unwrap();
+    let error = tenpass.fails(2, &["cases", "check", "--cases", &path.display().to_string()]);
+    assert!(error.lines().count() <= 25 && error.contains("more mistakes"), "{error}");
+    let error = tenpass.fails(3, &["bench", "tools", "--model", &format!("replay:{}", path.display())]);
+    assert!(error.contains("one recorded answer a line"), "{error}");
+}
+
+#[test]
 fn servers_that_are_down_or_talk_nonsense_end_with_3() {
     let tenpass = Tenpass::new();
     let one = ["--filter", "talk-thanks", "--passes", "1", "--timeout", "5s"];

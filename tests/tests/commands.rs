@@ -147,6 +147,9 @@ fn cases_go_to_the_formats_of_others_and_come_back() {
     let words = ["cases", "import", "bfcl", &bfcl, "--category", "irrelevance", "--out", &again];
     let imported: usize = tenpass.ok(&words).split_whitespace().next().unwrap().parse().unwrap();
     assert!(imported > 0 && imported <= written, "{imported} of {written}");
+    // Without a category every one that was written comes back.
+    let all = tenpass.ok(&["cases", "import", "bfcl", &bfcl, "--out", &path("all")]);
+    assert!(all.starts_with(&format!("{written} cases")), "{all}");
 
     std::fs::write(folder.path().join("bad.yaml"), "tests:\n  - vars: {a: [}\n").unwrap();
     let error = tenpass.fails(2, &["cases", "import", "promptfoo", &path("bad.yaml"), "--out", &path("none")]);

@@ -4,51 +4,19 @@
 //! fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail by panicking, as the tests do")]
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::process::Command;
 
 use serde_json::{Value, json};
 use tenpass_tests::script::{ScriptServer, Scripted};
-use tenpass_tests::{Tenpass, binary, repository};
+use tenpass_tests::{Tenpass, finished, repository};
 
 const PACKAGES: [&str; 3] = ["inspect_ai==0.3.285", "junitparser==5.0.3", "xmlschema==4.3.2"];
 
 /// The interpreter that has the packages.
-fn python() -> &'static Path {
-    static PYTHON: OnceLock<PathBuf> = OnceLock::new();
-    PYTHON.get_or_init(|| {
-        let folder = binary().parent().unwrap().join("inspect-venv");
-        fs::create_dir_all(&folder).unwrap();
-        // Tests of other processes want the same environment.
-        let lock = File::create(folder.join("lock")).unwrap();
-        lock.lock().unwrap();
-        let python = folder.join(if cfg!(windows) { "venv/Scripts/python.exe" } else { "venv/bin/python" });
-        let installed = folder.join("installed");
-        let wanted = PACKAGES.join("\n");
-        if fs::read_to_string(&installed).is_ok_and(|found| found == wanted) && python.is_file() {
-            return python;
-        }
-        let venv = folder.join("venv");
-        if venv.exists() {
-            fs::remove_dir_all(&venv).unwrap();
-        }
-        done(Command::new("python3").args(["-m", "venv"]).arg(&venv), "python3 -m venv");
-        let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(PACKAGES);
-        done(&mut pip, "pip install");
-        fs::write(&installed, wanted).unwrap();
-        python
-    })
-}
-
-fn done(command: &mut Command, what: &str) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{what} does not start: {error}"));
-    let Output { status, stdout, stderr } = &output;
-    let (stdout, stderr) = (String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr));
-    assert!(status.success(), "{what} ended with {status}:\n{stdout}\n{stderr}");
-    stdout.into_owned()
+fn python() -> PathBuf {
+    tenpass_tests::python("inspect", &PACKAGES)
 }
 
 /// Runs the check with these words, expecting success; gives what it printed.
@@ -56,7 +24,7 @@ fn check(words: &[&str]) -> String {
     let script = repository().join("tests/data/inspect_check.py");
     let mut command = Command::new(python());
     command.arg(script).args(words).env("NO_COLOR", "1").env("INSPECT_DISPLAY", "none");
-    done(&mut command, &format!("inspect_check.py {}", words[0]))
+    finished(&mut command, &format!("inspect_check.py {}", words[0]))
 }
 
 fn lines(path: &Path) -> Vec<Value> {
@@ -416,6 +384,13 @@ fn results_of_tool_bench_become_a_run() {
     let cells = shown["cases"][0]["cells"].as_array().unwrap();
     let rates: Vec<&Value> = cells.iter().map(|cell| &cell["rate"]["passed"]).collect();
     assert_eq!(rates, [&json!(9), &json!(2)]);
+    // Once is enough, whatever the file is called.
+    let run = said.split(':').next().unwrap();
+    let error = tenpass.fails(2, &["runs", "import", "llama-tool-bench", file.to_str().unwrap()]);
+    assert!(error.contains(&format!("it is run {run}")) && error.contains("--again"), "{error}");
+    assert!(tenpass.ok(&["runs", "list"]).contains("complete, imported"));
+    tenpass.ok(&["runs", "import", "llama-tool-bench", file.to_str().unwrap(), "--again"]);
+    assert_eq!(run_ids(&tenpass).len(), 2);
     fs::write(&file, "{\"test\": 7}\n").unwrap();
     let error = tenpass.fails(2, &["runs", "import", "llama-tool-bench", file.to_str().unwrap()]);
     assert!(error.contains("results.jsonl:1: "), "{error}");

@@ -110,6 +110,31 @@ fn text(folder: &Path, name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
+/// A folder with cases and nothing else: no `runs`, no `tenpass.toml`.
+#[test]
+fn a_folder_with_cases_alone_is_a_project_and_a_night_without_them_is_a_mistake() {
+    let project = Project::new(0);
+    std::fs::remove_file(project.folder.path().join("tenpass.toml")).unwrap();
+    let run = |words: &[&str]| {
+        let mut command = project.command(words);
+        command.env_remove("TENPASS_RUNS_DIR").env("TENPASS_MODEL", "replay:answers.jsonl");
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, error) = run(&["bench", "tools", "--passes", "1"]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(project.folder.path().join("runs").is_dir(), "results stay with the project");
+    // Of the usual benches the one that is there.
+    let (code, error) = run(&["nightly"]);
+    assert!(code == Some(0) && error.contains("there is no cases/rounds here: bench rounds is left out"), "{error}");
+    project.write("tenpass.toml", "[nightly]\nbenches = [\"rounds\"]\n");
+    let nights = || std::fs::read_dir(project.folder.path().join("runs/nights")).unwrap().count();
+    let before = nights();
+    let (code, error) = run(&["nightly"]);
+    assert!(code == Some(2) && error.contains("there is no cases/rounds here"), "{error}");
+    assert_eq!(nights(), before, "no night was begun");
+}
+
 #[test]
 fn a_changed_prompt_is_told_with_the_case_that_broke_first_and_its_night() {
     let project = Project::new(0);
