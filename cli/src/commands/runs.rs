@@ -225,18 +225,8 @@ fn view<'a>(row: &PassRow, case: &'a Case, configuration: &'a str, quote: &'a st
         language: case.language.as_str(),
         kind: case.kind.as_str(),
         configuration,
-        pass: row.pass,
-        success: row.success,
-        class: row.class,
-        recovered: row.recovered,
-        cold: row.cold,
-        first_token_ms: row.first_token_ms,
-        first_call_ms: row.first_call_ms,
-        total_ms: Some(row.total_ms),
-        prompt_tokens: row.prompt_tokens,
-        completion_tokens: row.completion_tokens,
-        output_digest: row.output.cast_unsigned(),
         quote,
+        ..tenpass_review::measured(row)
     }
 }
 

@@ -1,9 +1,9 @@
 //! One side of a comparison, read from the store.
 
 use tenpass_bench::store::{CaseDigests, ConfigurationRecord, PassFilter, Run};
-use tenpass_report::{PassView, SideFacts, SideGathering};
+use tenpass_report::{SideFacts, SideGathering};
 
-use crate::ReviewError;
+use crate::{ReviewError, measured};
 
 /// The numbers of every pass of a configuration, from the run's index: no text is read.
 pub(crate) fn read(
@@ -23,20 +23,7 @@ pub(crate) fn read(
     // Rows come case by case, in the order of the run's cases.
     run.index()?.rows(&only, |row| {
         begin_up_to(&mut side, row.case + 1);
-        side.add(&PassView {
-            pass: row.pass,
-            success: row.success,
-            class: row.class,
-            recovered: row.recovered,
-            cold: row.cold,
-            first_token_ms: row.first_token_ms,
-            first_call_ms: row.first_call_ms,
-            total_ms: Some(row.total_ms),
-            prompt_tokens: row.prompt_tokens,
-            completion_tokens: row.completion_tokens,
-            output_digest: row.output.cast_unsigned(),
-            ..PassView::default()
-        });
+        side.add(&measured(row));
     })?;
     begin_up_to(&mut side, cases.len());
     Ok(side)

@@ -8,9 +8,9 @@ use tenpass_report::plot::Spreads;
 use tenpass_report::{ConfigurationFacts, PassView, ReportColumn, ReportSection, RunFacts, Summariser};
 use tenpass_trace::FailureClass;
 
-use crate::ReviewError;
 use crate::page::ReportOptions;
 use crate::page_pass::quote;
+use crate::{ReviewError, measured};
 
 /// One pass that may be shown in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -265,17 +265,6 @@ fn view<'a>(row: &PassRow, case: &'a CaseHead, label: &'a str) -> PassView<'a> {
         language: case.language.as_str(),
         kind: case.kind.as_str(),
         configuration: label,
-        pass: row.pass,
-        success: row.success,
-        class: row.class,
-        recovered: row.recovered,
-        cold: row.cold,
-        first_token_ms: row.first_token_ms,
-        first_call_ms: row.first_call_ms,
-        total_ms: Some(row.total_ms),
-        prompt_tokens: row.prompt_tokens,
-        completion_tokens: row.completion_tokens,
-        output_digest: row.output.cast_unsigned(),
-        quote: "",
+        ..measured(row)
     }
 }
