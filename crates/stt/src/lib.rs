@@ -20,5 +20,5 @@ mod whisper_cpp;
 pub use listen::Sound;
 pub use load::{Files, load, load_with};
 pub use spec::{EngineKind, SttSpec};
-pub use transcriber::{Decoding, EngineInfo, Segment, SttError, Transcriber, Transcript};
+pub use transcriber::{Decoding, EngineInfo, Enough, Segment, SttError, Transcriber, Transcript};
 pub use vocabulary::LANGUAGES;

@@ -1,6 +1,8 @@
 //! The trait, what goes in and what comes out.
 
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Serialize;
 use tenpass_audio::Audio;
@@ -25,11 +27,51 @@ pub struct Decoding {
     pub gate: bool,
     /// Threads; 0 takes one for every two cores.
     pub threads: usize,
+    /// Texts that are taken although they are improbable in a cut context; all others are heard once more in a whole one.
+    #[serde(skip)]
+    pub enough: Option<Enough>,
+}
+
+/// Says of a text that it is enough: it is one of those that were expected, such as a closed command.
+#[derive(Clone)]
+pub struct Enough(Arc<dyn Fn(&str) -> bool + Send + Sync>);
+
+impl Enough {
+    /// By this judge.
+    pub fn new(judge: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(judge))
+    }
+
+    /// Whether this text is enough.
+    pub fn holds(&self, text: &str) -> bool {
+        (self.0)(text)
+    }
+}
+
+impl fmt::Debug for Enough {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Enough")
+    }
+}
+
+impl PartialEq for Enough {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl Default for Decoding {
     fn default() -> Self {
-        Self { language: None, prompt: None, beams: 1, fallback: false, cut_context: false, gate: true, threads: 0 }
+        Self {
+            language: None,
+            prompt: None,
+            beams: 1,
+            fallback: false,
+            cut_context: false,
+            gate: true,
+            threads: 0,
+            enough: None,
+        }
     }
 }
 
@@ -123,6 +165,12 @@ pub enum SttError {
     /// The sound or the decoding asked for cannot be used.
     #[error("{0}")]
     Input(String),
+    /// The sound is too short.
+    #[error("the sound has {ms} ms; at least 100 ms are needed")]
+    Short {
+        /// Its length.
+        ms: u64,
+    },
     /// The engine failed.
     #[error("{engine}: {problem}")]
     Engine {
@@ -145,6 +193,10 @@ impl SttError {
                                    Hugging Face folder of Whisper with its tokenizer.json, or a ggml file"
             }
             Self::Input(_) => "`tenpass transcribe --help` lists what can be asked for",
+            Self::Short { .. } => {
+                "record longer, or put silence around it; a file that should be longer was cut off while it was \
+                 written"
+            }
             Self::Engine { .. } => "try the other engine; if only this one fails, please report it",
         }
     }

@@ -1,8 +1,9 @@
 //! whisper.cpp behind [`Engine`].
 //!
-//! Each call decodes one window at one temperature as a single segment with its tokens; what the tokens mean is
-//! decided by the same code as for the other engine. States are kept and used again: a state costs memory,
-//! and its allocation time.
+//! Each call decodes one window at one temperature; what the tokens mean is decided by the same code as for the other
+//! engine. Greedy decoding is a loop of our own around whisper.cpp's encoder and decoder: its own loop spends two
+//! milliseconds a token on the probabilities of the vocabulary, a third of all the time with a small model. Beams and
+//! samples are whisper.cpp's. States are kept and used again: a state costs memory, and its allocation time.
 
 use std::path::Path;
 use std::sync::{Mutex, Once, PoisonError};
@@ -10,7 +11,8 @@ use std::sync::{Mutex, Once, PoisonError};
 use whisper_rs::{FullParams, SamplingStrategy, WhisperContext, WhisperContextParameters, WhisperState};
 
 use crate::import::source::fault;
-use crate::listen::engine::{Answer, CANDIDATES, CONTEXT, Engine, MOST_TOKENS, Token, Window};
+use crate::listen::engine::{Answer, CANDIDATES, Engine, MOST_TOKENS, Token, Window};
+use crate::listen::rules::{Rules, log_softmax};
 use crate::transcriber::{EngineInfo, SttError};
 use crate::vocabulary::{LANGUAGES, Vocabulary};
 
@@ -24,7 +26,7 @@ pub(crate) struct WhisperCpp {
     info: EngineInfo,
     context: WhisperContext,
     vocabulary: Vocabulary,
-    /// Tokens that stand for no speech are suppressed by whisper.cpp itself.
+    rules: Rules,
     decoders: Mutex<Vec<WhisperState>>,
     /// States that were used for nothing but finding the language: a state remembers a cut context.
     detectors: Mutex<Vec<WhisperState>>,
@@ -42,7 +44,8 @@ impl WhisperCpp {
         let mut parameters = WhisperContextParameters::new();
         parameters.use_gpu(false).flash_attn(FLASH_ATTENTION);
         let context = WhisperContext::new_with_params(path, parameters).map_err(|error| fault(path, error))?;
-        Ok(Self { info, context, vocabulary, decoders: Mutex::default(), detectors: Mutex::default() })
+        let rules = Rules::new(&vocabulary);
+        Ok(Self { info, context, vocabulary, rules, decoders: Mutex::default(), detectors: Mutex::default() })
     }
 
     /// Lends a state, a new one where all are in use.
@@ -61,6 +64,51 @@ impl WhisperCpp {
             pool.lock().unwrap_or_else(PoisonError::into_inner).push(state);
         }
         done
+    }
+
+    /// The most probable token after each other.
+    fn greedy(&self, state: &mut WhisperState, window: &Window<'_>) -> Result<Answer, SttError> {
+        let special = &self.vocabulary.special;
+        // Only this sets the encoder's context. The spectrogram is made; of its 100 ms nothing is decoded.
+        let mut parameters = parameters(window, 0.0, &[]);
+        parameters.set_duration_ms(100);
+        state.full(parameters, window.samples).map_err(failed)?;
+        state.encode(0, window.threads).map_err(failed)?;
+        let prefix = window.prefix(special, self.info.multilingual, 0.0);
+        let start = prefix.iter().position(|id| *id == special.start).unwrap_or(0);
+        let mut past = 0;
+        let mut feed = |state: &mut WhisperState, ids: &[u32]| {
+            let ids: Vec<i32> = ids.iter().map(|id| *id as i32).collect();
+            let done = if ids.is_empty() { Ok(()) } else { state.decode(&ids, past, window.threads) };
+            past += ids.len();
+            done.map_err(failed)
+        };
+        // Logits can be read only where one token was fed: at the start, which tells of silence, and at the end.
+        feed(state, &prefix[..start])?;
+        feed(state, &prefix[start..=start])?;
+        let mut logits = state.get_logits().map_err(failed)?.to_vec();
+        log_softmax(&mut logits);
+        let no_speech = logits.get(special.no_speech as usize).map_or(0.0, |value| value.exp());
+        if let [between @ .., last] = &prefix[start + 1..] {
+            feed(state, between)?;
+            feed(state, &[*last])?;
+        }
+        let (mut tokens, mut ids) = (Vec::new(), Vec::new());
+        for step in 0..window.most_tokens.saturating_add(1).min(MOST_TOKENS) {
+            if step > 0 {
+                feed(state, &ids[step - 1..])?;
+            }
+            logits.copy_from_slice(state.get_logits().map_err(failed)?);
+            self.rules.apply(&mut logits, &ids, window.times);
+            let best = logits.iter().zip(0u32..).max_by(|a, b| a.0.total_cmp(b.0));
+            let Some((log_probability, id)) = best.map(|(value, id)| (*value, id)) else { break };
+            tokens.push(Token { id, log_probability });
+            ids.push(id);
+            if id == special.end {
+                break;
+            }
+        }
+        Ok(Answer { temperature: 0.0, no_speech, tokens })
     }
 
     fn attempt(state: &mut WhisperState, window: &Window<'_>, temperature: f32) -> Result<Answer, SttError> {
@@ -107,7 +155,7 @@ fn parameters<'a>(window: &Window<'a>, temperature: f32, prompt: &'a [i32]) -> F
     parameters.set_token_timestamps(false);
     parameters.set_suppress_blank(true);
     parameters.set_suppress_nst(true);
-    parameters.set_audio_ctx(if window.context == CONTEXT { 0 } else { window.context as i32 });
+    parameters.set_audio_ctx(window.context as i32);
     parameters.set_print_progress(false);
     parameters.set_print_realtime(false);
     parameters.set_print_special(false);
@@ -153,7 +201,9 @@ impl Engine for WhisperCpp {
         let mut last = Answer::default();
         for temperature in window.temperatures() {
             last = if *temperature == 0.0 {
-                self.with_state(&self.decoders, |state| Self::attempt(state, window, *temperature))?
+                self.with_state(&self.decoders, |state| {
+                    if window.beams > 1 { Self::attempt(state, window, 0.0) } else { self.greedy(state, window) }
+                })?
             } else {
                 // Only a new state's random numbers begin at their seed.
                 let mut state = self.context.create_state().map_err(failed)?;

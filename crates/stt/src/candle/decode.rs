@@ -4,8 +4,8 @@ use candle_core::{Device, IndexOp, Result, Tensor};
 use candle_transformers::models::whisper::model::TextDecoder;
 use tenpass_audio::Random;
 
-use super::rules::{Rules, log_softmax};
 use crate::listen::engine::{Answer, CANDIDATES, MOST_TOKENS, Token, Window};
+use crate::listen::rules::{Rules, log_softmax};
 use crate::vocabulary::Special;
 
 /// A row that is being decoded.

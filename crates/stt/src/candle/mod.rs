@@ -1,7 +1,6 @@
 //! Whisper on candle: the encoder and decoder of candle-transformers, with a decoding loop of our own.
 
 mod decode;
-mod rules;
 mod spectrogram;
 
 use std::collections::HashMap;
@@ -16,10 +15,10 @@ use crate::import::folder::{first_line, transformers_name};
 use crate::import::shape::Part;
 use crate::import::weights::Weights;
 use crate::listen::engine::{Answer, CONTEXT, Engine, Window};
+use crate::listen::rules::Rules;
 use crate::transcriber::{EngineInfo, SttError};
 use crate::vocabulary::{LANGUAGES, Vocabulary};
 use decode::decode;
-use rules::Rules;
 use spectrogram::Spectrogram;
 
 pub(crate) const NAME: &str = "candle";
@@ -65,33 +64,13 @@ impl CandleWhisper {
         Ok(Self { info, vocabulary, rules, spectrogram, model: Mutex::new(model) })
     }
 
-    /// Tokens that come before the answer.
-    fn prompt(&self, window: &Window<'_>, temperature: f32) -> Vec<u32> {
-        let special = &self.vocabulary.special;
-        let before = window.prompt_at(temperature);
-        let mut prompt = Vec::with_capacity(before.len() + 5);
-        if !before.is_empty() {
-            prompt.push(special.previous);
-            prompt.extend_from_slice(before);
-        }
-        prompt.push(special.start);
-        if self.info.multilingual {
-            prompt.extend(special.language(window.language));
-            prompt.push(special.transcribe);
-        }
-        if !window.times {
-            prompt.push(special.no_timestamps);
-        }
-        prompt
-    }
-
     fn listen(&self, window: &Window<'_>, accept: &dyn Fn(&Answer) -> bool) -> candle_core::Result<Answer> {
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
         let mel = self.spectrogram.of(window.samples, 2 * window.context)?;
         let features = model.encoder.forward(&mel, true)?;
         let mut last = Answer::default();
         for temperature in window.temperatures() {
-            let prompt = self.prompt(window, *temperature);
+            let prompt = window.prefix(&self.vocabulary.special, self.info.multilingual, *temperature);
             let rules = (&self.rules, &self.vocabulary.special);
             last = decode(&mut model.decoder, &features, window, rules, (&prompt, *temperature))?;
             if accept(&last) {

@@ -1,14 +1,15 @@
 //! What an engine does with at most 30 seconds of sound; everything else is the same for all of them.
 
 use crate::transcriber::{EngineInfo, SttError};
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{Special, Vocabulary};
 
-/// Samples of a full window: 30 s at 16 kHz.
-pub(crate) const WINDOW: usize = 480_000;
+/// Samples of a full window: 29.76 s at 16 kHz, for [`CONTEXT`].
+pub(crate) const WINDOW: usize = 320 * CONTEXT;
 /// Samples between two frames of the spectrogram.
 pub(crate) const HOP: usize = 160;
-/// Frames of a full window after the encoder, of 20 ms each.
-pub(crate) const CONTEXT: usize = 1500;
+/// Frames of a full window after the encoder, of 20 ms each. Whisper has 1500; matrix products by blocks of 16, 32
+/// or 48 numbers want a multiple of them, without which the encoder takes a quarter longer.
+pub(crate) const CONTEXT: usize = 1488;
 /// Most tokens of a prompt that a model takes.
 pub(crate) const PROMPT_TOKENS: usize = 223;
 /// Most tokens of an answer: half of the decoder's context.
@@ -44,6 +45,25 @@ impl Window<'_> {
     /// The prompt at a temperature.
     pub(crate) fn prompt_at(&self, temperature: f32) -> &[u32] {
         if temperature < 0.5 { self.prompt } else { &[] }
+    }
+
+    /// All tokens that come before the answer.
+    pub(crate) fn prefix(&self, special: &Special, multilingual: bool, temperature: f32) -> Vec<u32> {
+        let before = self.prompt_at(temperature);
+        let mut prefix = Vec::with_capacity(before.len() + 5);
+        if !before.is_empty() {
+            prefix.push(special.previous);
+            prefix.extend_from_slice(before);
+        }
+        prefix.push(special.start);
+        if multilingual {
+            prefix.extend(special.language(self.language));
+            prefix.push(special.transcribe);
+        }
+        if !self.times {
+            prefix.push(special.no_timestamps);
+        }
+        prefix
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod engine;
 mod gate;
+pub(crate) mod rules;
 pub(crate) mod segments;
 mod sound;
 
@@ -11,8 +12,8 @@ use tenpass_audio::Audio;
 
 pub use sound::Sound;
 
-use crate::transcriber::{Decoding, EngineInfo, Segment, SttError, Transcriber, Transcript};
-use engine::{CONTEXT, Engine, HOP, MOST_TOKENS, PROMPT_TOKENS, WINDOW, Window};
+use crate::transcriber::{Decoding, EngineInfo, Enough, Segment, SttError, Transcriber, Transcript};
+use engine::{Answer, CONTEXT, Engine, HOP, MOST_TOKENS, PROMPT_TOKENS, WINDOW, Window};
 use gate::Stream;
 pub(crate) use gate::{Detector, FRAME};
 use segments::{is_good, is_silence, pieces};
@@ -71,8 +72,7 @@ impl<E: Engine> Transcriber for Listener<E> {
         loop {
             let more = stream.fill(&mut buffer, WINDOW)?;
             if stream.read < SHORTEST && !more {
-                let ms = stream.read as f64 / 16.0;
-                return Err(SttError::Input(format!("the sound has {ms:.0} ms; at least 100 ms are needed")));
+                return Err(SttError::Short { ms: stream.read / 16 });
             }
             if buffer.is_empty() || (begin > 0 && (buffer.len() as u64) < SHORTEST) {
                 break;
@@ -108,6 +108,7 @@ struct Prepared {
     fallback: bool,
     cut: bool,
     threads: usize,
+    enough: Option<Enough>,
 }
 
 impl<E: Engine> Listener<E> {
@@ -144,6 +145,7 @@ impl<E: Engine> Listener<E> {
             // Threads wait for each other busily: where one has to share its core, all of them burn theirs. On a
             // busy machine of two cores two threads took twenty times the processor time of one.
             threads: if decoding.threads == 0 { usual() } else { decoding.threads.min(256) },
+            enough: decoding.enough.clone(),
         })
     }
 
@@ -183,7 +185,11 @@ impl<E: Engine> Listener<E> {
         };
         let vocabulary = self.engine.vocabulary();
         let answer = self.engine.hear(&window, &|answer| is_good(answer, vocabulary))?;
-        let failed = answer.tokens.len() > window.most_tokens || !is_good(&answer, vocabulary);
+        let expected = |answer: &Answer| {
+            let text = vocabulary.decode(answer.tokens.iter().map(|token| token.id));
+            prepared.enough.as_ref().is_some_and(|enough| enough.holds(text.trim()))
+        };
+        let failed = answer.tokens.len() > window.most_tokens || !(is_good(&answer, vocabulary) || expected(&answer));
         let answer = if failed && context < CONTEXT {
             // A model that lost its way in a cut context finds it in a whole one.
             let whole = Window { context: CONTEXT, times: true, most_tokens: MOST_TOKENS, ..window };
