@@ -17,6 +17,7 @@ mod text;
 mod voice;
 
 pub use cancel::Cancel;
+pub use engine::kokoro::kokoro_styles;
 pub use envelope::{Envelope, FRAME_MS};
 pub use files::{ElevenLabsAccount, Files};
 pub use open::{best, open, present};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::TtsError;
+use crate::engine::blend::Blend;
 
 /// Which engine speaks, with which of its voices.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,9 +28,9 @@ pub enum VoiceSpec {
         /// The speaker of a voice with several, by name or number.
         speaker: Option<String>,
     },
-    /// Kokoro on ONNX Runtime: `kokoro:ff_siwis`.
+    /// Kokoro on ONNX Runtime: `kokoro:ff_siwis`, or a blend `kokoro:af_bella~60+bm_george~40@fr-fr`.
     Kokoro {
-        /// One of its style files, without `.bin`.
+        /// One of its style files, without `.bin`, or several with shares, and perhaps a language.
         voice: String,
     },
     /// The paid service ElevenLabs: `elevenlabs:VOICE_ID`.
@@ -58,7 +59,8 @@ impl VoiceSpec {
             "piper" => piper(text, name),
             "kokoro" => {
                 let voice = if name.is_empty() { "af_heart" } else { name };
-                Ok(Self::Kokoro { voice: word(text, voice)? })
+                Blend::parse(voice)?;
+                Ok(Self::Kokoro { voice: voice.to_owned() })
             }
             "elevenlabs" if name.is_empty() => {
                 Err(TtsError::Spec("elevenlabs wants the identifier of a voice: elevenlabs:VOICE_ID".to_owned()))
@@ -158,6 +160,7 @@ mod tests {
             "piper:piper-joe",
             "piper:/v/a.onnx#3",
             "kokoro:ff_siwis",
+            "kokoro:af_bella~60+bm_george~40@fr-fr",
         ] {
             assert_eq!(VoiceSpec::parse(text).unwrap().to_string(), text);
         }

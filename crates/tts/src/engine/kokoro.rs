@@ -9,6 +9,7 @@ use ort::session::SessionInputValue;
 use ort::value::Tensor;
 use tenpass_audio::Audio;
 
+use super::blend::Blend;
 use super::checked;
 use super::onnx::Model;
 use super::phonemes::{Clause, Phonemizer};
@@ -38,6 +39,18 @@ pub(crate) struct Kokoro {
 fn language(voice: &str) -> Option<&'static str> {
     let first = voice.chars().next()?;
     LANGUAGES.iter().find(|(letter, _)| *letter == first).map(|(_, language)| *language)
+}
+
+/// What a blend says it speaks, or else its first voice.
+fn spoken_language(blend: &Blend) -> Option<&'static str> {
+    let Some(named) = &blend.language else { return language(&blend.voices.first()?.0) };
+    LANGUAGES.iter().map(|(_, language)| *language).find(|language| language == named)
+}
+
+/// The names of all style files, also of those whose own language has no phonemes here: as parts of a blend they
+/// speak another one.
+pub fn kokoro_styles(files: &Files) -> Vec<String> {
+    files.kokoro_voices.as_deref().map(names).unwrap_or_default()
 }
 
 fn info(voice: &str, language: &str) -> VoiceInfo {
@@ -77,8 +90,11 @@ impl Kokoro {
         };
         let path = files.kokoro.clone().ok_or_else(|| missing("Kokoro", "kokoro-82m kokoro-voices onnxruntime"))?;
         let folder = files.kokoro_voices.clone().ok_or_else(|| missing("the voices of Kokoro", "kokoro-voices"))?;
-        let styles = styles(&folder, voice)?;
-        let language = language(voice).ok_or_else(|| {
+        let blend = Blend::parse(voice)?;
+        let tables: Vec<Vec<f32>> =
+            blend.voices.iter().map(|(name, _)| styles(&folder, name)).collect::<Result<_, _>>()?;
+        let styles = blend.mean(&tables);
+        let language = spoken_language(&blend).ok_or_else(|| {
             TtsError::Spec(format!("kokoro:{voice} speaks a language whose phonemes espeak-ng cannot give"))
         })?;
         let failed = |problem: String| TtsError::Model { path: path.clone(), problem };

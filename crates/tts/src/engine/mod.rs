@@ -1,5 +1,6 @@
 //! The engines, one a module.
 
+pub(crate) mod blend;
 pub(crate) mod elevenlabs;
 pub(crate) mod espeak;
 pub(crate) mod flite;
@@ -8,6 +9,7 @@ pub(crate) mod kokoro;
 pub(crate) mod onnx;
 pub(crate) mod phonemes;
 pub(crate) mod piper;
+mod pool;
 pub(crate) mod process;
 pub(crate) mod wav;
 

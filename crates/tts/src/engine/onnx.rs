@@ -1,24 +1,17 @@
 //! ONNX Runtime, loaded from its shared library when the first voice needs it: one environment a process.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ort::environment::Environment;
 use ort::session::{RunOptions, Session, SessionInputValue};
 
+use super::pool::Pool;
 use crate::{Cancel, Files, TtsError};
 
 static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
-static SHARED: Mutex<Vec<Shared>> = Mutex::new(Vec::new());
-
-/// Sessions of a model that has many voices.
-struct Shared {
-    path: PathBuf,
-    threads: usize,
-    models: Vec<Weak<Model>>,
-    next: usize,
-}
+static SHARED: Pool<Model> = Pool::new();
 
 /// A model that is loaded. Runs one text at a time.
 pub(crate) struct Model {
@@ -36,6 +29,8 @@ impl Model {
         let threads = threads(files);
         let session = Session::builder(&environment)
             .and_then(|builder| Ok(builder.with_intra_threads(threads)?))
+            // Threads that wait busily take the core from what plays the sound, and gain nothing that was measurable.
+            .and_then(|builder| Ok(builder.with_intra_op_spinning(false)?))
             .and_then(|mut builder| builder.commit_from_memory(bytes))
             .map_err(|error| failed(format!("ONNX Runtime cannot load it: {}", first_line(&error))))?;
         let inputs = session.inputs().iter().map(|input| input.name().to_owned()).collect();
@@ -47,25 +42,7 @@ impl Model {
     pub(crate) fn shared(engine: &'static str, path: &Path, files: &Files) -> Result<Arc<Self>, TtsError> {
         let threads = threads(files);
         let most = (processors() / threads).max(1);
-        let mut all = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter_mut().for_each(|shared| shared.models.retain(|model| model.strong_count() > 0));
-        all.retain(|shared| !shared.models.is_empty());
-        let known = all.iter_mut().find(|shared| shared.path == path && shared.threads == threads);
-        if let Some(shared) = known {
-            if shared.models.len() >= most {
-                shared.next = (shared.next + 1) % shared.models.len();
-                if let Some(model) = shared.models[shared.next].upgrade() {
-                    return Ok(model);
-                }
-            }
-            let model = Arc::new(Self::read(engine, path, files)?);
-            shared.models.push(Arc::downgrade(&model));
-            return Ok(model);
-        }
-        let model = Arc::new(Self::read(engine, path, files)?);
-        let models = vec![Arc::downgrade(&model)];
-        all.push(Shared { path: path.to_owned(), threads, models, next: 0 });
-        Ok(model)
+        SHARED.get(path, threads, most, || Self::read(engine, path, files))
     }
 
     fn read(engine: &'static str, path: &Path, files: &Files) -> Result<Self, TtsError> {
