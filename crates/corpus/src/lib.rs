@@ -26,5 +26,5 @@ pub use list::{Summary, folders, intents};
 pub use phrase::{Phrase, read_phrases};
 pub use record::{Flaw, Take, TakeRules, Taken};
 pub use slug::slug;
-pub use synth::{SynthEvent, SynthPlan, SynthReport, add_noise, synth};
+pub use synth::{SynthEvent, SynthPlan, SynthReport, SynthSize, add_noise, synth, synth_size};
 pub use verify::{Difference, Finding};

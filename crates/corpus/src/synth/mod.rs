@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 pub use noise::add_noise;
-pub use plan::{SynthEvent, SynthPlan, SynthReport};
+pub use plan::{SynthEvent, SynthPlan, SynthReport, SynthSize};
 use tenpass_audio::augment::{Trace, apply_traced};
 use tenpass_audio::{Audio, Random};
 use tenpass_tts::{SpeakOptions, Voice};
@@ -25,6 +25,11 @@ use crate::{Clip, Corpus, CorpusError, Phrase};
 const SAVE_EVERY: usize = 64;
 /// Below so many metres a room is `near`.
 const NEAR_M: f64 = 1.2;
+
+/// Characters that a voice speaks in a second.
+const SPOKEN: f64 = 14.0;
+/// Bytes of a sample in FLAC, over speech and its pauses; a WAV file has two.
+const FLAC_BYTES: f64 = 0.8;
 
 /// One phrase by one voice.
 struct Job<'a> {
@@ -123,6 +128,22 @@ fn planned<'a>(
         turn += count;
     }
     (jobs, total)
+}
+
+/// How much [`synth`] will make of the same arguments.
+pub fn synth_size(corpus: &Corpus, plan: &SynthPlan, voices: &[Box<dyn Voice>], phrases: &[Phrase]) -> SynthSize {
+    let mut report = SynthReport::default();
+    let (jobs, clips) = planned(corpus, plan, voices, phrases, &mut report);
+    let around = f64::midpoint(plan.lead_s.0, plan.lead_s.1) + f64::midpoint(plan.tail_s.0, plan.tail_s.1);
+    let seconds = jobs.iter().map(|job| {
+        let wake = plan.wake.as_ref().filter(|_| job.phrase.intent != "wake");
+        let pause = wake.map_or(0.0, |_| f64::midpoint(plan.pause_s.0, plan.pause_s.1));
+        let letters = job.phrase.text.chars().count() + wake.map_or(0, |word| word.chars().count());
+        job.rounds.len() as f64 * (around + pause + letters as f64 / SPOKEN)
+    });
+    let seconds: f64 = seconds.sum();
+    let bytes = seconds * f64::from(plan.rate) * if plan.flac { FLAC_BYTES } else { 2.0 };
+    SynthSize { clips, before: report.before, seconds, bytes }
 }
 
 /// Works on several jobs at a time and hands the results over in the order of the jobs.

@@ -89,6 +89,19 @@ fn fingerprint(sound: &Arc<Audio>) -> u64 {
         .fold(u64::from(sound.rate), |hash, sample| Random::new(hash ^ u64::from(sample.to_bits())).next())
 }
 
+/// How large a synthesis will be.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct SynthSize {
+    /// Clips, with those that are there.
+    pub clips: usize,
+    /// Clips that are there before.
+    pub before: usize,
+    /// Length of what is to be made in seconds, guessed from the texts.
+    pub seconds: f64,
+    /// Its bytes on disk, guessed.
+    pub bytes: f64,
+}
+
 /// What happens while clips are made.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SynthEvent {

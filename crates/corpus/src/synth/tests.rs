@@ -68,6 +68,24 @@ fn made_in(
 }
 
 #[test]
+fn the_size_is_known_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = SynthPlan { wake: Some("Kora".to_owned()), rounds: 2, ..SynthPlan::default() };
+    let corpus = Corpus::create(folder.path(), "test", "a test", "CC0-1.0").unwrap();
+    let size = synth_size(&corpus, &plan, &voices(), &phrases());
+    assert_eq!((size.clips, size.before), (21, 0));
+    // Seven dry texts by their voices: each with two pauses around it, and a wake word before all but itself.
+    assert!((30.0..90.0).contains(&size.seconds), "{}", size.seconds);
+    let (corpus, report) = made_in(folder.path(), &plan, &mut |_| true);
+    assert_eq!(report.written, size.clips);
+    let after = synth_size(&corpus, &plan, &voices(), &phrases());
+    assert_eq!((after.clips, after.before, after.seconds), (21, 21, 0.0));
+    let wav = SynthPlan { flac: false, rounds: 0, ..plan };
+    let size = synth_size(&corpus, &wav, &voices(), &phrases());
+    assert_eq!((size.clips, size.before, size.bytes), (7, 0, size.seconds * 32_000.0));
+}
+
+#[test]
 fn times_are_exact() {
     let folder = tempfile::tempdir().unwrap();
     let plan = SynthPlan { wake: Some("Kora".to_owned()), rounds: 2, ..SynthPlan::default() };
