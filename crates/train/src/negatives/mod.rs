@@ -4,7 +4,7 @@ mod phonemes;
 
 use crate::network::Random;
 
-pub use phonemes::{NearMiss, PhonemeError, Phonemizer, near_misses};
+pub use phonemes::{LEAST_APART, NearMiss, PhonemeError, Phonemizer, heard_apart, near_misses};
 
 /// Sentences and common words of a language that texts are made of.
 struct Language {

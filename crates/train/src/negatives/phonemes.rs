@@ -91,6 +91,9 @@ fn is_vowel(phoneme: &str) -> bool {
     phoneme.chars().next().is_some_and(|letter| "aAeEiIoO0uUVyY@39&W".contains(letter))
 }
 
+/// Nearer words are the word itself to most ears: `gora` and `kola` for `kora`, but not `zora`.
+pub const LEAST_APART: f64 = 1.0;
+
 /// Changes from one list of phonemes to the other (Levenshtein).
 fn distance(left: &[String], right: &[String]) -> usize {
     let mut row: Vec<usize> = (0..=right.len()).collect();
@@ -105,8 +108,37 @@ fn distance(left: &[String], right: &[String]) -> usize {
     row[right.len()]
 }
 
+/// Kinds of sounds that are taken for each other in noise, by the first letter of their names: stops, fricatives,
+/// nasals, liquids and glides; front, back and open vowels.
+const KINDS: &[&str] = &["pbtdkgcq", "fvszSZTDhxCX", "mnNn", "lrRjwL", "iIeEyY", "oO0uUVQW", "aA@39&"];
+
+/// How far two words are apart in sound: a sound that is put in place of one of its own kind counts half a change, any
+/// other change counts one.
+pub fn heard_apart(left: &[String], right: &[String]) -> f64 {
+    let kind = |phoneme: &str| {
+        let first = phoneme.chars().next()?;
+        KINDS.iter().position(|kind| kind.contains(first))
+    };
+    let cost = |a: &String, b: &String| match (kind(a), kind(b)) {
+        _ if a == b => 0.0,
+        (Some(one), Some(other)) if one == other => 0.5,
+        _ => 1.0,
+    };
+    let mut row: Vec<f64> = (0..=right.len()).map(|at| at as f64).collect();
+    for (i, a) in left.iter().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], (i + 1) as f64);
+        for (j, b) in right.iter().enumerate() {
+            let changed = corner + cost(a, b);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(corner + 1.0).min(row[j] + 1.0);
+        }
+    }
+    row[right.len()]
+}
+
 /// Near misses of a word in a language: `changed` ones by phonemes, and the `real` common words that are
-/// nearest, at most half of the word's length away. Words that sound like the word itself are left out.
+/// nearest, at most half of the word's length away. What is heard less than [`LEAST_APART`] apart is left out: who says
+/// the word sloppily says that, and a head that has to tell them apart learns neither.
 pub fn near_misses(
     phonemizer: &Phonemizer,
     word: &str,
@@ -134,7 +166,7 @@ pub fn near_misses(
         .iter()
         .zip(&phonemes)
         .map(|(other, phonemes)| (distance(&own, phonemes), *other, phonemes))
-        .filter(|(away, ..)| (1..=farthest).contains(away))
+        .filter(|(away, _, phonemes)| (1..=farthest).contains(away) && heard_apart(&own, phonemes) >= LEAST_APART)
         .collect();
     near.sort_unstable();
     found.extend((near.into_iter().take(real)).map(|(_, other, phonemes)| NearMiss {
@@ -176,7 +208,10 @@ fn spelled(own: &[String], sounds: &[String], count: usize, random: &mut Random)
                 }
             }
         }
-        if distance(own, &other) == 0 || !other.iter().any(|phoneme| is_vowel(phoneme)) || !seen.insert(other.clone()) {
+        if heard_apart(own, &other) < LEAST_APART
+            || !other.iter().any(|phoneme| is_vowel(phoneme))
+            || !seen.insert(other.clone())
+        {
             continue;
         }
         let stressed = other.iter().position(|phoneme| is_vowel(phoneme));
@@ -211,6 +246,17 @@ mod tests {
     }
 
     #[test]
+    fn a_sound_of_the_same_kind_is_half_a_change() {
+        let apart = |other: &str| heard_apart(&list("k o r a"), &list(other));
+        let close = |found: f64, wanted: f64| assert!((found - wanted).abs() < 1e-9, "{found} and not {wanted}");
+        close(apart("k o r a"), 0.0);
+        close(apart("g o r a"), 0.5);
+        close(apart("g o l a"), 1.0);
+        close(apart("z o r a"), 1.0);
+        close(apart("o r a l"), 2.0);
+    }
+
+    #[test]
     fn changed_words_differ_from_the_word_and_from_each_other() {
         let own = list("k o@ r @");
         let sounds = list("k t p l r s o@ @ a I eI");
@@ -220,6 +266,7 @@ mod tests {
         assert_eq!(texts.len(), found.len());
         for near in &found {
             assert!((1..=2).contains(&distance(&own, &near.phonemes)), "{near:?}");
+            assert!(heard_apart(&own, &near.phonemes) >= LEAST_APART, "{near:?}");
             assert!(near.text.starts_with("[[") && near.text.ends_with("]]") && near.text.contains('\''));
         }
         assert_eq!(found, spelled(&own, &sounds, 60, &mut Random::new(4)));

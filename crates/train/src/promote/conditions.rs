@@ -240,8 +240,8 @@ fn misses(evidence: &Evidence, limits: &Limits) -> Condition {
         clauses.push(clause(
             State::Held,
             format!(
-                "prompted: the head in service heard {} of {}, the candidate {}",
-                evidence.probes_champion, evidence.probes, evidence.probes_candidate
+                "prompted: the head in service heard {} of {}, the candidate {}, neither {}",
+                evidence.probes_champion, evidence.probes, evidence.probes_candidate, evidence.probes_neither
             ),
         ));
     }

@@ -106,6 +106,9 @@ pub struct Evidence {
     pub probes_champion: u32,
     /// See `probes`.
     pub probes_candidate: u32,
+    /// Those that neither heard: what a shadow alone never shows.
+    #[serde(default)]
+    pub probes_neither: u32,
     /// Configurations, rules and heads in service that were in force; more than one is no single experiment.
     pub configurations: u32,
     /// The day that completed the exposure, where more was heard since: misses and false wakes are judged once, by what
@@ -191,6 +194,7 @@ impl Evidence {
                     found.probes += 1;
                     found.probes_champion += u32::from(probe.champion);
                     found.probes_candidate += u32::from(probe.candidate);
+                    found.probes_neither += u32::from(!probe.champion && !probe.candidate);
                 }
                 Line::Exposure(_) | Line::Event(_) | Line::Probe(_) | Line::Label(_) | Line::Recording(_) => {}
             }

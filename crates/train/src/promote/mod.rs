@@ -14,4 +14,4 @@ mod week;
 pub use conditions::{Clause, Condition, Limits, Proposal, State, e_value, one_sided_sign};
 pub use evidence::{Evidence, Golden, GoldenClip, LabelCounts, candidates_in_month};
 pub use golden::{GoldenError, hear_golden, trained_on};
-pub use service::{Decision, InService, Service, ServiceError, Step};
+pub use service::{Decision, InService, Incoming, Service, ServiceError, Step};

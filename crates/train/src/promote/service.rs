@@ -37,6 +37,27 @@ pub struct InService {
     /// The threshold that its training has chosen, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f32>,
+    /// Where the file lay when it was put here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<PathBuf>,
+    /// The record of its training, as it lay beside the file: the word, what it was trained on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<serde_json::Value>,
+}
+
+/// A head on its way into service.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Incoming {
+    /// What it is called, where that is not its file's name.
+    pub name: Option<String>,
+    /// The file.
+    pub head: PathBuf,
+    /// Where it came from, where that is not the file.
+    pub from: Option<PathBuf>,
+    /// The threshold that its training has chosen.
+    pub threshold: Option<f32>,
+    /// The record of its training.
+    pub record: Option<serde_json::Value>,
 }
 
 /// A line of the record.
@@ -221,16 +242,22 @@ impl Service {
     /// Puts a head into service; `decision` is told what is replaced and is recorded before the swap.
     pub fn accept(
         &self,
-        head: &Path,
-        threshold: Option<f32>,
+        head: Incoming,
         now: DateTime,
         decision: impl FnOnce(Option<&InService>, &InService) -> Decision,
     ) -> Result<InService, ServiceError> {
         let _lock = self.lock()?;
         self.recover(now)?;
-        let bytes = read_head(head)?;
-        let name = head.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let new = InService { name, sha256: digest(&bytes), since: now, threshold };
+        let bytes = read_head(&head.head)?;
+        let file_name = || head.head.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let new = InService {
+            name: head.name.clone().unwrap_or_else(file_name),
+            sha256: digest(&bytes),
+            since: now,
+            threshold: head.threshold,
+            from: head.from.or(Some(head.head)),
+            record: head.record,
+        };
         let old = self.current()?;
         if old.as_ref().is_some_and(|old| old.sha256 == new.sha256) {
             return Err(ServiceError::Already(new.name));
@@ -446,7 +473,8 @@ mod tests {
 
         fn accept(&self, name: &str, stop_after: Option<Step>) -> Result<InService, ServiceError> {
             let head = self.folder.path().join(format!("{name}.onnx"));
-            self.open(stop_after).accept(&head, Some(0.6), now(), accepted)
+            let head = Incoming { head, threshold: Some(0.6), ..Incoming::default() };
+            self.open(stop_after).accept(head, now(), accepted)
         }
 
         fn state(&self) -> (String, String) {
@@ -510,6 +538,7 @@ mod tests {
         assert!(scene.open(None).current().unwrap_err().to_string().contains("has the hash"));
         std::fs::write(scene.folder.path().join("c.onnx"), "").unwrap();
         assert!(scene.accept("c", None).is_err());
-        assert!(scene.open(None).accept(&scene.folder.path().join("none.onnx"), None, now(), accepted).is_err());
+        let none = Incoming { head: scene.folder.path().join("none.onnx"), ..Incoming::default() };
+        assert!(scene.open(None).accept(none, now(), accepted).is_err());
     }
 }

@@ -126,21 +126,15 @@ impl<'a> Listener<'a> {
         start: DateTime,
         follow: Option<Follow<'a>>,
     ) -> Result<Self, ShadowError> {
-        let [champion, candidate] = setup.names;
-        let champion = HeadId { name: champion, sha256: digest_file(setup.champion)? };
-        let candidate = HeadId { name: candidate, sha256: digest_file(setup.candidate)? };
-        let heads = vec![Head::load(setup.champion)?, Head::load(setup.candidate)?];
-        let candidate_us = time_of(&heads[1]);
+        let candidate_us = time_of(&Head::load(setup.candidate)?);
         let verifier = setup.verifier.as_ref().map(|verifier| format!("{:?}", verifier.file()));
         let configuration = format!("{:?} {:?} {} {verifier:?}", setup.detector, setup.thresholds, setup.vad.is_some());
         let configuration = digest(configuration.as_bytes());
-        let mut detector = with_thresholds(Detector::new(setup.model, heads, setup.detector)?, setup.thresholds)?;
-        if let Some(vad) = setup.vad {
-            detector = detector.with_vad(vad);
-        }
-        if let Some(verifier) = setup.verifier {
-            detector = detector.with_verifier(0, verifier.clone()).with_verifier(1, verifier);
-        }
+        let (names, rule) = (setup.names.clone(), setup.rule);
+        let [champion, candidate] = names;
+        let champion = HeadId { name: champion, sha256: digest_file(setup.champion)? };
+        let candidate = HeadId { name: candidate, sha256: digest_file(setup.candidate)? };
+        let detector = detector_of(setup)?;
         let recordings = read_shadow(folder)?.into_iter().filter_map(|line| match line {
             Line::Recording(recording) => Some(recording.sha256),
             _ => None,
@@ -153,7 +147,7 @@ impl<'a> Listener<'a> {
             champion,
             candidate,
             configuration: configuration.clone(),
-            rule: setup.rule,
+            rule,
         }))?;
         Ok(Self {
             detector,
@@ -367,6 +361,19 @@ impl<'a> Listener<'a> {
         }
         Ok(())
     }
+}
+
+/// Both heads behind one front end, the one in service first.
+pub(super) fn detector_of(setup: ShadowSetup<'_>) -> Result<Detector, ShadowError> {
+    let heads = vec![Head::load(setup.champion)?, Head::load(setup.candidate)?];
+    let mut detector = with_thresholds(Detector::new(setup.model, heads, setup.detector)?, setup.thresholds)?;
+    if let Some(vad) = setup.vad {
+        detector = detector.with_vad(vad);
+    }
+    if let Some(verifier) = setup.verifier {
+        detector = detector.with_verifier(0, verifier.clone()).with_verifier(1, verifier);
+    }
+    Ok(detector)
 }
 
 /// Gives heads their own thresholds; a head lets go at 0.6 of the threshold at which it fires.

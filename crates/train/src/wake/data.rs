@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tenpass_audio::augment::{Augment, Colour, apply, babble, noise};
+use tenpass_audio::augment::{Augment, Colour, Step, apply, babble, noise};
 use tenpass_audio::{Audio, SPEECH_RATE};
 
 use super::TrainError;
@@ -11,15 +11,26 @@ use super::events::Truth;
 use super::plan::WakePlan;
 use super::sound::{Origin, Part, Role, Sound};
 use super::timeline::{lay_some_bed, plan as plan_stretches, render};
+use super::trace::STEP_S;
 use crate::features::{Extractor, parallel};
 use crate::network::{FRAMES, Random, WIDTH, WINDOW, seed_of};
 
 /// A clip of the word.
 const CLIP_S: f64 = 2.0;
-/// The word ends at most this long before the clip does.
-const WORD_END_S: f64 = 0.2;
+/// The word ends at most this long before the first of its windows does.
+const WORD_END_S: f64 = 0.08;
+/// A word is one in several windows, each a step later: a detector asks for two of three.
+const WORD_WINDOWS: usize = 3;
 /// Near misses are wrong at every place: their clips are longer by this.
 const NEAR_MORE_S: f64 = 0.64;
+/// In this share of the clips something else is said right after the word.
+const AFTER: f64 = 0.2;
+/// In this share of the clips the voice is made higher and faster or lower and slower: another throat.
+const THROAT: f64 = 0.5;
+/// By this factor.
+const THROATS: (f64, f64) = (0.87, 1.15);
+/// Signal to noise of the word in training, in decibels: where somebody could still hear it.
+const WORD_SNR_DB: (f64, f64) = (0.0, 20.0);
 /// In this share of the clips other speech stands before the word, where else there would be silence.
 const CONTEXT: f64 = 0.3;
 /// Copies of a near miss.
@@ -43,12 +54,16 @@ pub struct Data {
     pub(crate) positives: Vec<(Origin, Vec<f32>)>,
     /// Windows of near misses, one after another.
     pub(crate) near: Vec<f32>,
-    /// Streams without the word.
+    /// Streams without the word and without near misses.
     pub(crate) streams: Vec<Vec<f32>>,
     /// Held out to choose with.
     pub dev: Vec<Stream>,
     /// Held out to measure on.
     pub test: Vec<Stream>,
+    /// Near misses that are held out, which count apart: where a word ends there, a near miss does.
+    pub dev_near: Vec<Stream>,
+    /// The same for the test.
+    pub test_near: Vec<Stream>,
     /// The sounds.
     pub sounds: Vec<Sound>,
     /// The front end's version.
@@ -67,7 +82,7 @@ impl Data {
 enum Job {
     Word(usize, u64),
     Near(usize, u64),
-    Stretch(Part, Vec<Copy>, u64),
+    Stretch(Part, bool, Vec<Copy>, u64),
 }
 
 /// One copy of a sound in a stream.
@@ -83,7 +98,7 @@ struct Copy {
 enum Made {
     Word(Origin, Vec<f32>),
     Near(Vec<f32>),
-    Stream(Part, Stream),
+    Stream(Part, bool, Stream),
 }
 
 /// Makes features of all sounds.
@@ -102,17 +117,23 @@ pub(crate) fn make(
         streams: Vec::new(),
         dev: Vec::new(),
         test: Vec::new(),
+        dev_near: Vec::new(),
+        test_near: Vec::new(),
         sounds: Vec::new(),
         features: extractor.version().to_owned(),
         failed: BTreeMap::new(),
     };
     for made in made {
         match made {
-            Made::Word(origin, window) => data.positives.push((origin, window)),
+            Made::Word(origin, windows) => {
+                data.positives.extend(windows.chunks_exact(WINDOW).map(|window| (origin, window.to_vec())));
+            }
             Made::Near(windows) => data.near.extend(windows),
-            Made::Stream(Part::Train, stream) => data.streams.push(stream.embeddings),
-            Made::Stream(Part::Dev, stream) => data.dev.push(stream),
-            Made::Stream(Part::Test, stream) => data.test.push(stream),
+            Made::Stream(Part::Train, _, stream) => data.streams.push(stream.embeddings),
+            Made::Stream(Part::Dev, false, stream) => data.dev.push(stream),
+            Made::Stream(Part::Test, false, stream) => data.test.push(stream),
+            Made::Stream(Part::Dev, true, stream) => data.dev_near.push(stream),
+            Made::Stream(Part::Test, true, stream) => data.test_near.push(stream),
         }
     }
     drop(maker);
@@ -152,26 +173,33 @@ impl<'a> Maker<'a> {
             jobs.extend((0..copies).map(|copy| job(at, self.seed("clip", &sound.hash, copy))));
         }
         for part in Part::ALL {
-            jobs.extend(self.stretches(part));
+            jobs.extend(self.stretches(part, false));
+            if part != Part::Train {
+                jobs.extend(self.stretches(part, true));
+            }
         }
         jobs
     }
 
     /// Every sound of a part in streams: once much as it is, once changed. Training streams are without the
-    /// word.
-    fn stretches(&self, part: Part) -> Vec<Job> {
-        let wanted = |sound: &Sound| sound.part == part && (part != Part::Train || sound.role != Role::Word);
+    /// word; near misses have streams of their own.
+    fn stretches(&self, part: Part, near: bool) -> Vec<Job> {
+        let wanted = |sound: &Sound| {
+            sound.part == part
+                && (sound.role == Role::Near) == near
+                && (part != Part::Train || sound.role != Role::Word)
+        };
         let mut copies: Vec<(usize, usize)> = Vec::new();
         for (at, _) in self.sounds.iter().enumerate().filter(|(_, sound)| wanted(sound)) {
             copies.extend([(at, 0), (at, 1)]);
         }
         let seconds: Vec<f64> = copies.iter().map(|(at, _)| self.sounds[*at].seconds()).collect();
-        let seed = self.seed("stretches", part.name(), 0);
+        let seed = self.seed("stretches", part.name(), usize::from(near));
         let stretches = plan_stretches(&seconds, seed);
         let job = |(number, places): (usize, Vec<usize>)| {
             let copy = |place: usize| Copy { at: copies[place].0, copy: copies[place].1, place };
             let clips = places.into_iter().map(copy).collect();
-            Job::Stretch(part, clips, self.seed("stretch", part.name(), number))
+            Job::Stretch(part, near, clips, self.seed("stretch", part.name(), 2 * number + usize::from(near)))
         };
         stretches.into_iter().enumerate().map(job).collect()
     }
@@ -179,26 +207,25 @@ impl<'a> Maker<'a> {
     fn make(&self, job: &Job) -> Result<Made, TrainError> {
         match job {
             Job::Word(at, seed) => {
-                let clip = self.clip(&self.sounds[*at], CLIP_S, WORD_END_S, *seed);
-                let window = self.extractor.clip(&clip)?;
-                debug_assert_eq!(window.len(), WINDOW, "a clip of 2 s is a window");
-                Ok(Made::Word(self.sounds[*at].origin, window))
+                let more_s = (WORD_WINDOWS - 1) as f64 * STEP_S;
+                let clip = self.clip(&self.sounds[*at], CLIP_S + more_s, (more_s, more_s + WORD_END_S), *seed);
+                let windows = windows(&self.extractor.clip(&clip)?, 1);
+                debug_assert_eq!(windows.len(), WORD_WINDOWS * WINDOW, "a clip of 2 s is a window");
+                Ok(Made::Word(self.sounds[*at].origin, windows))
             }
             Job::Near(at, seed) => {
-                let clip = self.clip(&self.sounds[*at], CLIP_S + NEAR_MORE_S, WORD_END_S + NEAR_MORE_S, *seed);
-                let embeddings = self.extractor.clip(&clip)?;
-                let windows = embeddings.len() / WIDTH - (FRAMES - 1);
+                let ends_s = (0.0, WORD_END_S + NEAR_MORE_S);
+                let clip = self.clip(&self.sounds[*at], CLIP_S + NEAR_MORE_S, ends_s, *seed);
                 // Neighbouring windows are nearly alike: every other one.
-                let of = |window: usize| embeddings[window * WIDTH..window * WIDTH + WINDOW].iter().copied();
-                Ok(Made::Near((0..windows).step_by(2).flat_map(of).collect()))
+                Ok(Made::Near(windows(&self.extractor.clip(&clip)?, 2)))
             }
-            Job::Stretch(part, clips, seed) => {
+            Job::Stretch(part, near, clips, seed) => {
                 let changed: Vec<(usize, Sound)> =
                     clips.iter().map(|copy| (copy.place, self.held(*part, copy))).collect();
                 let clips: Vec<(usize, &Sound)> = changed.iter().map(|(place, sound)| (*place, sound)).collect();
                 let stretch = render(&clips, *seed);
                 let embeddings = self.extractor.stream(&stretch.samples)?;
-                Ok(Made::Stream(*part, Stream { embeddings, truth: stretch.truth }))
+                Ok(Made::Stream(*part, *near, Stream { embeddings, truth: stretch.truth }))
             }
         }
     }
@@ -213,22 +240,28 @@ impl<'a> Maker<'a> {
             _ => Augment { backgrounds: self.backgrounds[&part].clone(), ..Augment::intelligible(HELD_SNR_DB) },
         };
         let changed = apply(&sound.audio(), &recipe, self.seed("stream", &sound.hash, copy.place));
-        Sound { samples: changed.to_i16(), ..sound.clone() }
+        let mut sound = Sound { samples: changed.to_i16(), ..sound.clone() };
+        if sound.role == Role::Near {
+            sound.word_end_s = sound.voiced_s.map(|(_, end_s)| end_s);
+        }
+        sound
     }
 
-    /// A clip with the word, or what is nearly it, ending at most `most_after_s` before its end; before it silence or
-    /// other speech; then changed by the recipe.
-    fn clip(&self, sound: &Sound, seconds: f64, most_after_s: f64, seed: u64) -> Vec<i16> {
+    /// A clip with the word, or what is nearly it, ending so long before its end; before it silence or other speech, after
+    /// it sometimes other speech; then changed by the recipe.
+    fn clip(&self, sound: &Sound, seconds: f64, ends_s: (f64, f64), seed: u64) -> Vec<i16> {
         let mut random = Random::new(seed);
         let rate = f64::from(SPEECH_RATE);
         let length = (seconds * rate) as usize;
-        let ends = length - (random.between(0.0, most_after_s) * rate) as usize;
+        let ends = length - (random.between(ends_s.0, ends_s.1) * rate) as usize;
         let word_end = sound.word_end_s.or(sound.voiced_s.map(|(_, end)| end)).unwrap_or_else(|| sound.seconds());
-        let word_end = ((word_end * rate) as usize).min(sound.samples.len());
+        let factor = if random.chance(THROAT) { random.between(THROATS.0, THROATS.1) } else { 1.0 };
+        let voice = other_throat(sound, factor);
+        let word_end = ((word_end / factor * rate) as usize).min(voice.len());
         let mut clip = vec![0i16; length];
         let begins = ends.saturating_sub(word_end);
         let from = word_end.saturating_sub(ends);
-        for (place, sample) in clip[begins..].iter_mut().zip(&sound.samples[from..]) {
+        for (place, sample) in clip[begins..].iter_mut().zip(&voice[from..]) {
             *place = *sample;
         }
         if random.chance(CONTEXT) && !self.speech.is_empty() {
@@ -238,12 +271,39 @@ impl<'a> Maker<'a> {
             let taken = room.min(before.len());
             clip[room - taken..room].copy_from_slice(&before[before.len() - taken..]);
         }
+        if random.chance(AFTER) && !self.speech.is_empty() {
+            let after = &self.sounds[self.speech[random.below(self.speech.len())]].samples;
+            let begin = (ends + (random.between(0.03, 0.2) * rate) as usize).min(length);
+            for (place, sample) in clip[begin..].iter_mut().zip(after) {
+                *place = *sample;
+            }
+        }
         // As in streams, where no pause is digital silence: a head that knows the word only beside it hears none.
         let mut samples = Audio::from_i16(&clip, SPEECH_RATE).samples;
         lay_some_bed(&mut samples, &mut random);
-        let recipe = Augment { backgrounds: self.backgrounds[&Part::Train].clone(), ..Augment::default() };
+        let recipe = Augment {
+            background_snr_db: Step::new(0.75, WORD_SNR_DB.0, WORD_SNR_DB.1),
+            backgrounds: self.backgrounds[&Part::Train].clone(),
+            ..Augment::default()
+        };
         apply(&Audio::new(samples, SPEECH_RATE), &recipe, random.bits()).to_i16()
     }
+}
+
+/// The same sound played faster and higher, or slower and lower.
+fn other_throat(sound: &Sound, factor: f64) -> Vec<i16> {
+    let rate = (f64::from(SPEECH_RATE) * factor).round() as u32;
+    if rate == SPEECH_RATE {
+        return sound.samples.clone();
+    }
+    Audio::from_i16(&sound.samples, rate).at_rate(SPEECH_RATE).to_i16()
+}
+
+/// Every `step`-th window of embeddings, one after another.
+fn windows(embeddings: &[f32], step: usize) -> Vec<f32> {
+    let count = (embeddings.len() / WIDTH).saturating_sub(FRAMES - 1);
+    let of = |window: usize| embeddings[window * WIDTH..window * WIDTH + WINDOW].iter().copied();
+    (0..count).step_by(step).flat_map(of).collect()
 }
 
 /// Noise of every colour, recordings of noise, and the murmur of the part's own voices.

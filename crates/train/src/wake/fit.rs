@@ -154,7 +154,7 @@ impl Batch {
         for _ in 0..if windows == 0 { 0 } else { near } {
             let begin = random.below(windows) * WINDOW;
             self.windows.extend_from_slice(&sets.near[begin..begin + WINDOW]);
-            self.target(0.0, negative_weight);
+            self.target(0.0, negative_weight * plan.optimisation.near_weight);
         }
         for _ in 0..positives {
             let positive = sets.positive(random);

@@ -6,6 +6,7 @@ use tenpass_corpus::{Clip, Corpus};
 
 use super::TrainError;
 use super::data::Data;
+use super::recordings::NEAR_INTENT;
 use super::sound::{Origin, Part, Role, Sound};
 
 /// Writes development and test sounds into a corpus; one that is there is replaced.
@@ -26,7 +27,8 @@ pub(super) fn write(data: &Data, word: &str, folder: &Path) -> Result<(), TrainE
 fn clip(number: usize, sound: &Sound, word: &str) -> Clip {
     let intent = match sound.role {
         Role::Word => "wake",
-        Role::Near | Role::Speech => "none",
+        Role::Near => NEAR_INTENT,
+        Role::Speech => "none",
         Role::Noise => "noise",
     };
     let said = sound.role == Role::Word;

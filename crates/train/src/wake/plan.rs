@@ -19,6 +19,8 @@ pub struct WakePlan {
     pub negatives: Vec<PathBuf>,
     /// Times that synthetic voices say the word, all together; 0 without synthetic voices.
     pub synthetic: usize,
+    /// Languages of those who will say it: voices that speak another one are left out.
+    pub languages: Vec<String>,
     /// More sentences for synthetic voices that are not the word.
     pub sentences: Vec<String>,
     /// Leaves positives of this origin out.
@@ -54,6 +56,8 @@ pub struct Optimisation {
     pub batch: (usize, usize, usize),
     /// The weight of a negative rises from 1 to this while there are too many false wakes.
     pub most_negative_weight: f32,
+    /// Weight of a near miss beside that of another negative.
+    pub near_weight: f32,
     /// Focus of the loss; 0 is plain cross-entropy.
     pub focus: f32,
     /// Label smoothing.
@@ -69,6 +73,7 @@ impl Default for Optimisation {
             decay: 0.01,
             batch: (1024, 50, 50),
             most_negative_weight: 1500.0,
+            near_weight: 1.0,
             focus: 0.0,
             smoothing: 0.0,
             mixup: 0.0,
@@ -90,7 +95,8 @@ impl WakePlan {
             word: word.trim().to_lowercase(),
             positives: Vec::new(),
             negatives: Vec::new(),
-            synthetic: 600,
+            synthetic: 2400,
+            languages: vec!["en".to_owned(), "fr".to_owned()],
             sentences: Vec::new(),
             without: Vec::new(),
             seed_of_data: 0,

@@ -63,6 +63,9 @@ pub struct Record {
     pub dev: Measured,
     /// Measured on sounds that were used for nothing else; absent where there are none.
     pub test: Option<Measured>,
+    /// Near misses of the test that woke it; absent in older records and where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near: Option<NearWakes>,
 }
 
 /// How much sound of a kind there was.
@@ -76,6 +79,26 @@ pub struct Amount {
     pub sounds: usize,
     /// How long all together.
     pub seconds: f64,
+}
+
+/// Near misses, which count apart from ordinary speech: a machine makes up far more of them than anybody says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NearWakes {
+    /// Near misses said.
+    pub said: usize,
+    /// Those that woke it.
+    pub woke: usize,
+    /// Clopper-Pearson 95 % interval of their share.
+    pub rate: (f64, f64),
+}
+
+impl NearWakes {
+    /// Of streams in which near misses stand in place of the word; `None` where nothing is said.
+    pub fn of(found: &Matched) -> Option<Self> {
+        let (said, woke) = (found.hits.len(), found.hits.len() - found.misses());
+        let rate = clopper_pearson(Tally::new(woke as u32, (said - woke) as u32), 0.95);
+        (said > 0).then_some(Self { said, woke, rate: (rate.low, rate.high) })
+    }
 }
 
 /// Misses and false wakes with their bounds.
@@ -142,8 +165,17 @@ impl Record {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(TrainError::file(&path, error)),
         };
-        let record: Self = serde_json::from_str(&text)
-            .map_err(|error| TrainError::Record { path: path.clone(), problem: error.to_string() })?;
+        let unreadable =
+            |error: serde_json::Error| TrainError::Record { path: path.clone(), problem: error.to_string() };
+        let mut beside: serde_json::Value = serde_json::from_str(&text).map_err(unreadable)?;
+        // The head in service has its description there, and the record of its training in it, where that is known.
+        if beside.get("since").is_some() {
+            beside = match beside.get_mut("record").map(serde_json::Value::take) {
+                Some(record) => record,
+                None => return Ok(None),
+            };
+        }
+        let record: Self = serde_json::from_value(beside).map_err(unreadable)?;
         if record.format > RECORD_FORMAT {
             let problem = format!("its format {} is newer than this program's {RECORD_FORMAT}", record.format);
             return Err(TrainError::Record { path, problem });

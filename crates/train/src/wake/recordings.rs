@@ -12,6 +12,9 @@ use super::TrainError;
 use super::sound::{Origin, Role, Sound};
 use crate::negatives::says;
 
+/// What a corpus calls a word that is nearly the wake word.
+pub(super) const NEAR_INTENT: &str = "near";
+
 /// Sound files of a folder at most.
 const MOST_FILES: usize = 100_000;
 /// Folders within folders at most.
@@ -102,6 +105,7 @@ fn role_of(clip: &Clip, word: &str) -> Role {
     }
     match clip.intent.as_str() {
         "silence" | "noise" => Role::Noise,
+        NEAR_INTENT => Role::Near,
         _ => Role::Speech,
     }
 }
@@ -165,6 +169,7 @@ mod tests {
         assert_eq!(role_of(&clip("Kora, stop.", "stop", Some("kora"), Some(0.6)), "kora"), Role::Word);
         assert_eq!(role_of(&clip("Stop.", "stop", None, None), "kora"), Role::Speech);
         assert_eq!(role_of(&clip("", "noise", None, None), "kora"), Role::Noise);
+        assert_eq!(role_of(&clip("zora", "near", None, None), "kora"), Role::Near);
         let mut sound = Sound::of(vec![100; 3200]);
         sound.text = "kora, stop".into();
         assert!(is_ambiguous(&sound, "kora") && !is_ambiguous(&sound, "alexa"));

@@ -14,7 +14,7 @@ use super::data::{Data, Stream, make};
 use super::fit::{Fitted, fit, traces};
 use super::held_out;
 use super::plan::WakePlan;
-use super::record::{Measured, RECORD_FORMAT, Record, amounts, by_part, digest};
+use super::record::{Measured, NearWakes, RECORD_FORMAT, Record, amounts, by_part, digest};
 use super::recordings::{is_ambiguous, load};
 use super::sound::{Origin, Part, Role, Sound};
 use super::speech::{Voices, speak};
@@ -211,10 +211,11 @@ fn check(network: &Network, head: &Path, data: &Data) -> Result<(), TrainError> 
 
 fn record(plan: &WakePlan, data: &Data, fitted: &Fitted, head_sha256: String) -> Record {
     let threshold = fitted.chosen.threshold;
-    let measured = |streams: &[Stream]| {
+    let found = |streams: &[Stream]| {
         let traces = traces(&fitted.network, streams, &mut Buffers::default());
-        Measured::of(&at(&traces, &DetectorConfig::default(), threshold))
+        at(&traces, &DetectorConfig::default(), threshold)
     };
+    let measured = |streams: &[Stream]| Measured::of(&found(streams));
     Record {
         format: RECORD_FORMAT,
         word: plan.word.clone(),
@@ -239,5 +240,6 @@ fn record(plan: &WakePlan, data: &Data, fitted: &Fitted, head_sha256: String) ->
         looks: fitted.looks.clone(),
         dev: measured(&data.dev),
         test: (!data.test.is_empty()).then(|| measured(&data.test)),
+        near: NearWakes::of(&found(&data.test_near)),
     }
 }

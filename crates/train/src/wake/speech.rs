@@ -1,8 +1,9 @@
 //! Synthetic speech, spoken once and kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 use tenpass_audio::{Audio, SPEECH_RATE, read, trim, write_wav};
@@ -11,7 +12,7 @@ use tenpass_tts::{SpeakOptions, TtsError, Voice, VoiceInfo};
 use super::TrainError;
 use super::plan::WakePlan;
 use super::sound::{Origin, Part, Role, Sound};
-use super::split::{group_of_voice, split};
+use super::speakers::{Speaker, speakers};
 use crate::features::parallel;
 use crate::negatives::{NearMiss, Phonemizer, Texts, near_misses, says};
 use crate::network::{Random, seed_of};
@@ -21,8 +22,8 @@ const KEEP_S: f64 = 0.05;
 /// Longer than this is no utterance but a fault of a voice.
 const LONGEST_S: f64 = 30.0;
 
-/// A voice of quality or of flite's says the word this often at most, where espeak-ng can say it too.
-const MOST_OF_ONE_VOICE: usize = 10;
+/// Speeds, as a factor.
+const SPEEDS: (f64, f64) = (0.75, 1.3);
 
 /// What one voice says once.
 #[derive(Debug, Clone)]
@@ -60,8 +61,10 @@ pub(crate) fn speak(
     done: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Spoken, TrainError> {
     std::fs::create_dir_all(folder).map_err(|error| TrainError::file(folder, error))?;
-    let sayings = sayings(plan, voices.present)?;
+    let speakers = speakers(plan, voices.present);
+    let sayings = sayings(plan, &speakers)?;
     let finished = AtomicUsize::new(0);
+    let recent = Mutex::new(VecDeque::new());
     let of_voice: Vec<&[Saying]> = sayings.chunk_by(|one, other| one.voice == other.voice).collect();
     let results = parallel(
         &of_voice,
@@ -69,7 +72,8 @@ pub(crate) fn speak(
         |_, sayings| {
             let tell =
                 || done(finished.fetch_add(1, Ordering::Relaxed) + 1, of_voice.iter().map(|one| one.len()).sum());
-            all_of_voice(voices, sayings, folder, &tell)
+            let place = Place { folder, recent: &recent, kept: 2 * plan.threads };
+            all_of_voice(voices, &speakers, sayings, place, &tell)
         },
         &|_| (),
     )?;
@@ -92,17 +96,27 @@ pub(crate) fn speak(
 /// The voice, and what it said or why it could not.
 type Said = (String, Result<Sound, String>);
 
+/// Where speech is kept; and the voices that spoke last, since blends share a model that is loaded anew when none is
+/// left.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    folder: &'a Path,
+    recent: &'a Mutex<VecDeque<Box<dyn Voice>>>,
+    kept: usize,
+}
+
 fn all_of_voice(
     voices: Voices<'_>,
+    speakers: &[Speaker],
     sayings: &[Saying],
-    folder: &Path,
+    place: Place<'_>,
     tell: &dyn Fn(),
 ) -> Result<Vec<Said>, TrainError> {
     let mut opened: Option<Result<Box<dyn Voice>, String>> = None;
     let mut said = Vec::with_capacity(sayings.len());
     for saying in sayings {
-        let info = &voices.present[saying.voice];
-        let path = place(folder, &info.spec, saying);
+        let info = &speakers[saying.voice].info;
+        let path = file_of(place.folder, &info.spec, saying);
         let kept = read(&path).ok().filter(|audio| audio.rate == SPEECH_RATE);
         let audio = match kept {
             Some(audio) => Ok(audio),
@@ -113,6 +127,13 @@ fn all_of_voice(
         };
         said.push((info.spec.clone(), audio.and_then(|audio| sound(saying, &info.spec, &audio))));
         tell();
+    }
+    if let Some(Ok(voice)) = opened {
+        let mut recent = place.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.push_back(voice);
+        if recent.len() > place.kept {
+            recent.pop_front();
+        }
     }
     Ok(said)
 }
@@ -145,7 +166,7 @@ fn sound(saying: &Saying, spec: &str, audio: &Audio) -> Result<Sound, String> {
     Ok(sound)
 }
 
-fn place(folder: &Path, spec: &str, saying: &Saying) -> PathBuf {
+fn file_of(folder: &Path, spec: &str, saying: &Saying) -> PathBuf {
     let SpeakOptions { speed, pitch_semitones, seed } = saying.options;
     let mut hash = Sha256::new();
     for part in [spec, &saying.text, &format!("{speed} {pitch_semitones} {seed}")] {
@@ -163,14 +184,11 @@ fn keep(path: &Path, audio: &Audio) -> Result<(), TrainError> {
 }
 
 /// The list of everything that is spoken, voice by voice.
-fn sayings(plan: &WakePlan, voices: &[VoiceInfo]) -> Result<Vec<Saying>, TrainError> {
-    let groups: Vec<(String, String)> = voices.iter().map(|voice| group_of_voice(&voice.spec)).collect();
-    let parts = split(&groups, plan.seed_of_data);
+fn sayings(plan: &WakePlan, speakers: &[Speaker]) -> Result<Vec<Saying>, TrainError> {
     let mut lists: BTreeMap<(String, Part), (Texts, Vec<NearMiss>)> = BTreeMap::new();
     let mut all = Vec::new();
-    for (number, words) in shares(plan, voices).into_iter().enumerate().filter(|(_, words)| *words > 0) {
-        let (language, group) = (&voices[number].language, &groups[number].1);
-        let part = parts.get(group).copied().unwrap_or(Part::Train);
+    for (number, speaker) in speakers.iter().enumerate() {
+        let (language, part) = (&speaker.info.language, speaker.part);
         let key = (language.clone(), part);
         if !lists.contains_key(&key) {
             let at = Part::ALL.iter().position(|other| *other == part).unwrap_or(0);
@@ -178,39 +196,9 @@ fn sayings(plan: &WakePlan, voices: &[VoiceInfo]) -> Result<Vec<Saying>, TrainEr
             lists.insert(key.clone(), (texts, near_of(plan, language, at)?));
         }
         let Some((texts, near)) = lists.get_mut(&key) else { continue };
-        VoiceOf { plan, number, spec: &voices[number].spec, part, group }.sayings(words, texts, near, &mut all);
+        SpeakerOf { plan, number, speaker }.sayings(texts, near, &mut all);
     }
     Ok(all)
-}
-
-/// How often each voice says the word: up to two fifths by voices of quality, up to a tenth by flite's few, the rest
-/// by espeak-ng's many, of which some are left out when there are more of them than words.
-fn shares(plan: &WakePlan, voices: &[VoiceInfo]) -> Vec<usize> {
-    let mut shares = vec![0; voices.len()];
-    let of = |class: usize| -> Vec<usize> {
-        let class_of = |voice: &VoiceInfo| match voice.engine.as_str() {
-            "espeak" => 2,
-            "flite" => 1,
-            _ => 0,
-        };
-        let mut members: Vec<usize> = (0..voices.len()).filter(|at| class_of(&voices[*at]) == class).collect();
-        members.sort_by(|one, other| voices[*one].spec.cmp(&voices[*other].spec));
-        Random::of(plan.seed_of_data, &["voices", &class.to_string()]).shuffle(&mut members);
-        members
-    };
-    let mut left = plan.synthetic;
-    for (class, part) in [(0, 0.4), (1, 0.1), (2, 1.0)] {
-        let members = of(class);
-        let alone = (class + 1..3).all(|later| of(later).is_empty());
-        let wanted = if alone { left } else { (plan.synthetic as f64 * part) as usize }.min(left);
-        let most = if alone || class == 2 { usize::MAX } else { MOST_OF_ONE_VOICE * members.len() };
-        let wanted = if members.is_empty() { 0 } else { wanted.min(most) };
-        for turn in 0..wanted {
-            shares[members[turn % members.len()]] += 1;
-        }
-        left -= wanted;
-    }
-    shares
 }
 
 /// The near misses of a part: neighbours of the word are dealt out, so that the test has its own.
@@ -221,32 +209,34 @@ fn near_of(plan: &WakePlan, language: &str, part: usize) -> Result<Vec<NearMiss>
     Ok(all.into_iter().enumerate().filter(|(at, _)| at % parts == part).map(|(_, near)| near).collect())
 }
 
-struct VoiceOf<'a> {
+struct SpeakerOf<'a> {
     plan: &'a WakePlan,
     number: usize,
-    spec: &'a str,
-    part: Part,
-    group: &'a str,
+    speaker: &'a Speaker,
 }
 
-impl VoiceOf<'_> {
-    /// `words` times the word; as many near misses; and sentences, fewer by voices that take long.
-    fn sayings(&self, words: usize, texts: &mut Texts, near: &[NearMiss], all: &mut Vec<Saying>) {
-        let mut random = Random::of(self.plan.seed_of_data, &["near", self.spec]);
-        let espeak = self.spec.starts_with("espeak:");
-        let neural = self.spec.starts_with("kokoro:") || self.spec.starts_with("piper:");
-        for at in 0..words {
-            self.add(word_as_said(&self.plan.word, at), Role::Word, at, all);
+impl SpeakerOf<'_> {
+    /// The word, near misses, and sentences, fewer by voices that take long.
+    fn sayings(&self, texts: &mut Texts, near: &[NearMiss], all: &mut Vec<Saying>) {
+        let Speaker { info, words, sentences, .. } = self.speaker;
+        let mut random = Random::of(self.plan.seed_of_data, &["near", &info.spec]);
+        let neural = matches!(info.engine.as_str(), "kokoro" | "piper");
+        for at in 0..*words {
+            // A blend says it twice: which of the ways is for its place among them.
+            let way = if neural { self.number + at } else { at };
+            self.add(word_as_said(&self.plan.word, way), Role::Word, at, all);
         }
-        let near: Vec<&NearMiss> = near.iter().filter(|near| espeak || !near.spelled).collect();
-        let count = if neural { words.div_ceil(2) } else { words };
+        // flite reads no phonemes.
+        let near: Vec<&NearMiss> = near.iter().filter(|near| info.engine != "flite" || !near.spelled).collect();
+        let count = if neural { words.div_ceil(2) } else { *words };
         for at in 0..if near.is_empty() { 0 } else { count } {
             let other = near[random.below(near.len())];
             if !says(&other.text, &self.plan.word) {
                 self.add(other.text.clone(), Role::Near, at, all);
             }
         }
-        let sentences = if neural { words.div_ceil(4) } else { words * 2 };
+        let wanted = *words as f64 * sentences;
+        let sentences = wanted as usize + usize::from(random.chance(wanted.fract()));
         for at in 0..sentences {
             self.add(texts.next(), Role::Speech, at, all);
         }
@@ -255,15 +245,15 @@ impl VoiceOf<'_> {
     /// How a voice says its `at`-th text of a role does not depend on how many there are: more words later are spoken
     /// beside those that are kept.
     fn add(&self, text: String, role: Role, at: usize, all: &mut Vec<Saying>) {
-        let place = [self.spec, &format!("{role:?}"), &text, &at.to_string()];
+        let place = [self.speaker.info.spec.as_str(), &format!("{role:?}"), &text, &at.to_string()];
         let mut random = Random::of(self.plan.seed_of_data, &place);
         let options = SpeakOptions {
-            speed: (random.between(0.82, 1.22) * 100.0).round() as f32 / 100.0,
+            speed: (random.between(SPEEDS.0, SPEEDS.1) * 100.0).round() as f32 / 100.0,
             pitch_semitones: (random.between(-2.5, 2.5) * 10.0).round() as f32 / 10.0,
             seed: seed_of(self.plan.seed_of_data, &place) >> 32,
         };
-        let group = self.group.to_owned();
-        all.push(Saying { voice: self.number, text, options, role, part: self.part, group });
+        let (group, part) = (self.speaker.group.clone(), self.speaker.part);
+        all.push(Saying { voice: self.number, text, options, role, part, group });
     }
 }
 

@@ -8,7 +8,7 @@ use crate::network::FRAMES;
 /// Seconds from one score to the next.
 pub const STEP_S: f64 = 0.08;
 /// Thresholds are looked for between these.
-const SEARCHED: (f32, f32) = (0.05, 0.995);
+const SEARCHED: (f32, f32) = (0.02, 0.9999);
 /// Seconds after an event in which its peak is looked for.
 const PEAK_WITHIN_S: f64 = 1.0;
 
