@@ -258,7 +258,8 @@ impl Driver {
                 self.drains(reply);
             }
             Action::Finished(finished) => self.report.finished.push(finished),
-            Action::Abandon { .. } | Action::Perform { .. } | Action::Cut { .. } => {}
+            Action::Abandon { job } => self.work.abandon(at_us, job),
+            Action::Perform { .. } | Action::Cut { .. } => {}
         }
     }
 

@@ -21,6 +21,8 @@ pub struct RealWork {
     answers: Receiver<Message>,
     own: Sender<Message>,
     cancelled: Arc<Mutex<BTreeSet<u32>>>,
+    /// Transcriptions that nobody wants any more.
+    abandoned: Arc<Mutex<BTreeSet<u32>>>,
     faults: Vec<String>,
 }
 
@@ -30,14 +32,21 @@ impl RealWork {
         let begin = Instant::now();
         let (own, answers) = channel();
         let cancelled = Arc::new(Mutex::new(BTreeSet::new()));
+        let abandoned = Arc::new(Mutex::new(BTreeSet::new()));
         let mut threads = Vec::new();
         let lanes = [(); 3].map(|()| {
             let (sender, jobs) = channel::<Job>();
-            let lane = Lane { begin, components: components.clone(), out: own.clone(), cancelled: cancelled.clone() };
+            let lane = Lane {
+                begin,
+                components: components.clone(),
+                out: own.clone(),
+                cancelled: cancelled.clone(),
+                abandoned: abandoned.clone(),
+            };
             threads.push(std::thread::spawn(move || lane.work(&jobs)));
             sender
         });
-        Self { begin, components, lanes: Some(lanes), threads, answers, own, cancelled, faults: Vec::new() }
+        Self { begin, components, lanes: Some(lanes), threads, answers, own, cancelled, abandoned, faults: Vec::new() }
     }
 
     fn now_us(&self) -> u64 {
@@ -64,6 +73,10 @@ impl Work for RealWork {
 
     fn cancel(&mut self, reply: u32) {
         self.cancelled.lock().unwrap_or_else(PoisonError::into_inner).insert(reply);
+    }
+
+    fn abandon(&mut self, _at_us: u64, job: u32) {
+        self.abandoned.lock().unwrap_or_else(PoisonError::into_inner).insert(job);
     }
 
     fn next(&mut self, until_us: u64) -> Option<(u64, Done)> {
@@ -98,12 +111,14 @@ struct Lane {
     components: Components,
     out: Sender<Message>,
     cancelled: Arc<Mutex<BTreeSet<u32>>>,
+    abandoned: Arc<Mutex<BTreeSet<u32>>>,
 }
 
 impl Lane {
     fn work(&self, jobs: &Receiver<Job>) {
         while let Ok(job) = jobs.recv() {
             match job {
+                Job::Transcribe { job, .. } if Self::is_in(&self.abandoned, job) => {}
                 Job::Transcribe { job, audio } => {
                     let text = self.kept(self.components.ears.transcribe(&audio).map(|timed| timed.value));
                     self.send(Done::Transcript { job, text: text.unwrap_or_default() });
@@ -133,7 +148,11 @@ impl Lane {
     }
 
     fn is_cancelled(&self, reply: u32) -> bool {
-        self.cancelled.lock().unwrap_or_else(PoisonError::into_inner).contains(&reply)
+        Self::is_in(&self.cancelled, reply)
+    }
+
+    fn is_in(set: &Mutex<BTreeSet<u32>>, id: u32) -> bool {
+        set.lock().unwrap_or_else(PoisonError::into_inner).contains(&id)
     }
 
     fn kept<T>(&self, result: Result<T, String>) -> Option<T> {

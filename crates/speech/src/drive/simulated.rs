@@ -14,6 +14,8 @@ pub struct VirtualWork {
     made: u64,
     /// When each engine is free: ears, mouth, responder.
     free_us: [u64; 3],
+    /// Transcriptions that are not over: which, begin, end.
+    heard: Vec<(u32, u64, u64)>,
     faults: Vec<String>,
 }
 
@@ -27,7 +29,7 @@ enum Lane {
 impl VirtualWork {
     /// With these engines.
     pub fn new(components: Components) -> Self {
-        Self { components, waiting: BTreeMap::new(), made: 0, free_us: [0; 3], faults: Vec::new() }
+        Self { components, waiting: BTreeMap::new(), made: 0, free_us: [0; 3], heard: Vec::new(), faults: Vec::new() }
     }
 
     fn answer(&mut self, at_us: u64, done: Done) {
@@ -84,7 +86,10 @@ impl Work for VirtualWork {
     fn begin(&mut self, at_us: u64, job: Job) {
         match job {
             Job::Transcribe { job, audio } => {
+                let start_us = at_us.max(self.free_us[Lane::Ears as usize]);
                 let (end_us, text) = self.run(at_us, Lane::Ears, |parts| parts.ears.transcribe(&audio));
+                self.heard.retain(|(_, _, end_us)| *end_us > at_us);
+                self.heard.push((job, start_us, end_us));
                 self.answer(end_us, Done::Transcript { job, text: text.unwrap_or_default() });
             }
             Job::Speak { reply, chunk, text } => {
@@ -110,6 +115,19 @@ impl Work for VirtualWork {
         });
     }
 
+    fn abandon(&mut self, at_us: u64, job: u32) {
+        let Some(place) = self.heard.iter().position(|(id, start_us, _)| *id == job && *start_us > at_us) else {
+            return;
+        };
+        // It never begins; whatever waits behind it begins so much earlier. Only the last one of a lane can be abandoned,
+        // since there is one utterance at a time.
+        let (_, start_us, _) = self.heard.remove(place);
+        if place == self.heard.len() {
+            self.free_us[Lane::Ears as usize] = start_us;
+        }
+        self.waiting.retain(|_, done| !matches!(done, Done::Transcript { job: of, .. } if *of == job));
+    }
+
     fn next(&mut self, until_us: u64) -> Option<(u64, Done)> {
         let first = self.waiting.first_entry()?;
         if first.key().0 > until_us {
@@ -121,5 +139,40 @@ impl Work for VirtualWork {
 
     fn faults(&mut self) -> Vec<String> {
         std::mem::take(&mut self.faults)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tenpass_audio::Audio;
+
+    use super::*;
+    use crate::drive::{ScriptedEars, ScriptedMouth, ScriptedResponder};
+    use crate::turn::{Manner, Route};
+
+    #[test]
+    fn a_transcription_that_waits_is_dropped_and_one_that_runs_runs_on() {
+        let responder = ScriptedResponder { text: String::new(), first_us: 0, word_us: 0, manner: Manner::Reading };
+        let mut work = VirtualWork::new(Components {
+            ears: Arc::new(ScriptedEars::new(&["one", "two", "three"], 200_000)),
+            mouth: Arc::new(ScriptedMouth { cost_us: 1, silence_ms: 0 }),
+            router: Arc::new(|_: &str| Timed { value: Route::Loop, cost_us: Some(1) }),
+            responder: Arc::new(responder),
+        });
+        let begin = |work: &mut VirtualWork, at_us, job| {
+            work.begin(at_us, Job::Transcribe { job, audio: Audio::silence(1.0, 16_000) });
+        };
+        begin(&mut work, 0, 1);
+        begin(&mut work, 10_000, 2);
+        work.abandon(50_000, 1);
+        work.abandon(50_000, 2);
+        begin(&mut work, 60_000, 3);
+        let mut found = Vec::new();
+        while let Some((at_us, Done::Transcript { job, text })) = work.next(u64::MAX) {
+            found.push((at_us, job, text));
+        }
+        assert_eq!(found, [(200_000, 1, "one".to_owned()), (400_000, 3, "three".to_owned())]);
     }
 }

@@ -87,6 +87,8 @@ pub trait Work {
     fn begin(&mut self, at_us: u64, job: Job);
     /// Nobody wants this reply any more: what is queued for it may be dropped.
     fn cancel(&mut self, reply: u32);
+    /// Nobody wants this transcription any more: where it waits behind another it is dropped; one that runs, runs on.
+    fn abandon(&mut self, at_us: u64, job: u32);
     /// The next answer that is there by `until_us`, with its time; `None` once that time has come.
     fn next(&mut self, until_us: u64) -> Option<(u64, Done)>;
     /// What failed so far, in sentences.
