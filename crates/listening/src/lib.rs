@@ -3,9 +3,10 @@
 //! Every bench keeps its passes in [`store`], so that it can be stopped, resumed and scored again. [`stt`] compares
 //! prompts, engines and decodings on identical audio, scored by [`normalise`] and [`score`]. [`turn`] measures the latency
 //! of voice turns part by part, [`barge`] how well a voice interrupts playback,
-//! [`wake`] misses and false wakes of wake words.
+//! [`wake`] misses and false wakes of wake words, [`blind`] which answers or voices a person prefers unseen.
 
 pub mod barge;
+pub mod blind;
 pub mod normalise;
 pub mod score;
 pub mod store;

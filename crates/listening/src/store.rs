@@ -153,7 +153,7 @@ pub struct Manifest {
     pub format: u32,
     /// The run.
     pub id: String,
-    /// Its bench: `stt`, `wake`, `turn`, `barge`.
+    /// Its bench: `stt`, `wake`, `turn`, `barge`, `blind`.
     pub bench: String,
     /// When it was started, RFC 3339.
     pub started: String,
@@ -170,8 +170,11 @@ pub struct Manifest {
     pub details: Value,
 }
 
-/// One line of `passes.jsonl`.
+/// One line of `passes.jsonl`, or of another file of the run.
 pub trait Pass: Serialize + DeserializeOwned {
+    /// The file in the run's folder.
+    const FILE: &'static str = PASSES;
+
     /// Names the pass in its run.
     fn key(&self) -> String;
 }
@@ -297,7 +300,7 @@ impl SpeechRun {
 
     /// Every finished pass, in the order they ended. Of two with one name the later counts.
     pub fn passes<P: Pass>(&self) -> Result<Vec<P>, StoreError> {
-        let path = self.folder.join(PASSES);
+        let path = self.folder.join(P::FILE);
         let failed = |source| StoreError::File { path: path.clone(), source };
         let file = match File::open(&path) {
             Ok(file) => file,
@@ -337,7 +340,12 @@ impl SpeechRun {
 
     /// Appends passes; one writer at a time.
     pub fn writer(&self) -> Result<Writer, StoreError> {
-        let path = self.folder.join(PASSES);
+        self.writer_of(PASSES)
+    }
+
+    /// Appends to the file of one kind of passes ([`Pass::FILE`]); one writer at a time.
+    pub fn writer_of(&self, file: &str) -> Result<Writer, StoreError> {
+        let path = self.folder.join(file);
         let failed = |source| StoreError::File { path: path.clone(), source };
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(failed)?;
         match file.try_lock() {
@@ -353,7 +361,7 @@ impl SpeechRun {
     }
 }
 
-/// Appends to `passes.jsonl`.
+/// Appends to a file of passes.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
@@ -402,14 +410,16 @@ fn ids(folder: &Path) -> Result<Vec<String>, StoreError> {
     Ok(ids)
 }
 
-/// UTC time and four random letters, as runs of language models are called.
+/// UTC time and four letters, as runs of language models are called. The first two count milliseconds, so that runs of
+/// one second sort in the order they were started; the others are random.
 fn new_id(now: jiff::Timestamp) -> String {
     const LETTERS: &[u8] = b"23456789abcdefghjkmnpqrstuvwxyz";
-    let mut random = RandomState::new().hash_one((std::process::id(), now.as_nanosecond()));
+    let count = LETTERS.len() as u64;
+    let step = u64::try_from(now.subsec_millisecond()).unwrap_or(0) * count * count / 1000;
+    let random = RandomState::new().hash_one((std::process::id(), now.as_nanosecond()));
     let mut id = now.strftime("%Y%m%d-%H%M%S-").to_string();
-    for _ in 0..4 {
-        id.push(char::from(LETTERS[(random % LETTERS.len() as u64) as usize]));
-        random /= LETTERS.len() as u64;
+    for digit in [step / count, step, random, random / count] {
+        id.push(char::from(LETTERS[(digit % count) as usize]));
     }
     id
 }
@@ -476,6 +486,14 @@ mod tests {
         assert!(matches!(run.writer(), Err(StoreError::Busy { .. })));
         drop(first);
         assert!(run.writer().is_ok());
+    }
+
+    #[test]
+    fn ids_sort_by_time_within_a_second() {
+        let at = |ms: i64| new_id(jiff::Timestamp::from_millisecond(1_790_000_000_000 + ms).unwrap());
+        let ids: Vec<String> = (0..1000).step_by(2).map(at).collect();
+        assert!(ids.windows(2).all(|pair| pair[0][..18] < pair[1][..18]), "{:?}", &ids[..3]);
+        assert!(ids.iter().all(|id| id.len() == 20));
     }
 
     #[test]

@@ -56,6 +56,7 @@ impl Style {
             cut_context: self == Self::Cut,
             gate: self != Self::Ungated,
             threads,
+            enough: None,
         }
     }
 }

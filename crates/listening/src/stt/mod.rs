@@ -21,5 +21,5 @@ pub use confusions::{Confusion, confusions};
 pub use outcome::{Kind, Outcome, kind, outcome};
 pub use prompts::{Prompt, PromptError, Prompts};
 pub use record::SttPass;
-pub use run::{Event, Plan, RunError, Stopped, run};
+pub use run::{Event, Plan, RunError, Stopped, missing, run};
 pub use summary::{ArmSummary, Scored, Share, Summary, score, summarise};

@@ -78,6 +78,29 @@ pub enum RunError {
     Prompt(String),
 }
 
+/// Passes that a run still wants: it was stopped, or a pass failed. Models of `english` are asked nothing else.
+pub fn missing(arms: &[Arm], clips: &[Clip], passes: u32, english: &[String], found: &[SttPass]) -> usize {
+    let done: BTreeSet<String> = found.iter().filter(|pass| pass.error.is_none()).map(Pass::key).collect();
+    let sampled: BTreeSet<(&str, &str)> =
+        found.iter().filter(|pass| pass.sampled()).map(|pass| (pass.arm.as_str(), pass.clip.as_str())).collect();
+    let of_arm = arms.iter().map(|arm| {
+        let id = arm.id();
+        let asked = clips.iter().filter(|clip| is_english(clip) || !english.contains(&arm.engine));
+        let of_clip = asked.map(|clip| {
+            let again = arm.style.samples() && sampled.contains(&(id.as_str(), clip.file.as_str()));
+            let last = if again { passes.max(1) } else { 1 };
+            (1..=last).filter(|pass| !done.contains(&key(&id, &clip.file, *pass))).count()
+        });
+        of_clip.sum::<usize>()
+    });
+    of_arm.sum()
+}
+
+/// Whether a model of English only can be asked.
+fn is_english(clip: &Clip) -> bool {
+    matches!(clip.language.as_str(), "en" | "")
+}
+
 /// Does what is missing, clip by clip: when it is stopped, every arm of the engine has met the same clips.
 pub fn run<'e, E: From<RunError>>(
     plan: &Plan<'_>,
@@ -153,7 +176,7 @@ impl Work<'_> {
     ) -> Result<Stopped, E> {
         for clip in self.plan.clips {
             // A model of English only is not asked for French.
-            if !engine.info().multilingual && !matches!(clip.language.as_str(), "en" | "") {
+            if !engine.info().multilingual && !is_english(clip) {
                 self.total -= arms.len() as u64;
                 on(Event::Total { total: self.total, done: self.done.len() as u64 });
                 continue;
@@ -191,7 +214,7 @@ impl Work<'_> {
             let begin = Instant::now();
             let pass = match engine.transcribe(audio, &decoding) {
                 Ok(transcript) => SttPass::of(&id, &clip.file, number, &transcript),
-                Err(error @ (SttError::Input(_) | SttError::Engine { .. })) => SttPass {
+                Err(error @ (SttError::Input(_) | SttError::Short { .. } | SttError::Engine { .. })) => SttPass {
                     error: Some(error.to_string()),
                     total_ms: begin.elapsed().as_secs_f64() * 1e3,
                     audio_s: audio.seconds(),

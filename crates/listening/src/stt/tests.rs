@@ -187,6 +187,10 @@ impl Bench {
         run(&plan, &self.run, &mut load, on).unwrap()
     }
 
+    fn missing(&self, passes: u32, english: &[String]) -> usize {
+        missing(&self.arms, self.corpus.clips(), passes, english, &self.run.passes().unwrap())
+    }
+
     fn summary(&self) -> Summary {
         let passes = self.run.passes::<SttPass>().unwrap();
         let scored = score(&self.arms, self.corpus.clips(), &passes, &self.prompts, &self.commands);
@@ -259,6 +263,7 @@ fn a_run_that_was_stopped_goes_on_where_it_was() {
         }
     });
     assert_eq!((stopped, bench.run.passes::<SttPass>().unwrap().len()), (Stopped::Early, 3));
+    assert_eq!(bench.missing(1, &[]), 7);
     bench.stop.store(false, Ordering::Relaxed);
     let mut totals = Vec::new();
     let end = bench.go(1, &mut |event| {
@@ -267,6 +272,7 @@ fn a_run_that_was_stopped_goes_on_where_it_was() {
         }
     });
     assert_eq!((end, totals.as_slice()), (Stopped::Finished, [(10, 3)].as_slice()));
+    assert_eq!(bench.missing(1, &[]), 0);
     let whole = Bench::new(&[Style::Greedy], true);
     whole.go(1, &mut |_| {});
     assert_eq!(bench.summary(), whole.summary());
@@ -281,6 +287,7 @@ fn only_what_sampled_is_asked_again() {
     let passes = bench.run.passes::<SttPass>().unwrap();
     let count = |style: &str| passes.iter().filter(|pass| pass.arm.ends_with(style)).count();
     assert_eq!((count("greedy"), count("fallback")), (10, 40));
+    assert_eq!((bench.missing(4, &[]), bench.missing(5, &[])), (0, 10));
     let summary = bench.summary();
     let fallback = summary.arms.iter().find(|arm| arm.style == "fallback").unwrap();
     // The script always says the same: four passes that are copies are told as such.
@@ -298,6 +305,7 @@ fn a_model_of_english_is_not_asked_for_french_and_failures_are_invalid() {
         }
     });
     assert_eq!((last, bench.run.passes::<SttPass>().unwrap().len()), ((8, 8), 8));
+    assert_eq!((bench.missing(1, &["script".to_owned()]), bench.missing(1, &[])), (0, 2));
     let mut texts = TEXTS;
     texts[0].1 = "!";
     let failing = Bench { engine: Scripted::new(&texts, true), ..Bench::new(&[Style::Greedy], true) };
@@ -305,6 +313,7 @@ fn a_model_of_english_is_not_asked_for_french_and_failures_are_invalid() {
     let summary = failing.summary();
     assert_eq!((summary.arms[0].invalid, summary.arms[0].understood.of), (1, 2));
     // A failure is tried again by the next session.
+    assert_eq!(failing.missing(1, &[]), 1);
     let again = failing.engine.asked.lock().unwrap().len();
     failing.go(1, &mut |_| {});
     assert_eq!(failing.engine.asked.lock().unwrap().len(), again + 1);

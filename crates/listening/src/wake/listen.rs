@@ -44,6 +44,9 @@ pub struct Listened {
     pub stretch: usize,
     /// Development or test.
     pub part: Part,
+    /// Whether near misses are said where words would be; false in older runs.
+    #[serde(default)]
+    pub near: bool,
     /// Length in seconds.
     pub seconds: f64,
     /// The words: end in seconds, and the number of the clip.
@@ -101,7 +104,7 @@ fn one(
     sounds: &Sounds,
     model: &EmbeddingModel,
 ) -> Result<Vec<Listened>, WakeBenchError> {
-    let Some((part, stretch)) = sounds.stretch(number) else { return Ok(Vec::new()) };
+    let Some((part, near, stretch)) = sounds.stretch(number) else { return Ok(Vec::new()) };
     let heads: Vec<Head> = contenders.iter().map(|head| Head::load(&head.path)).collect::<Result<_, _>>()?;
     let mut detector = Detector::new(model, heads, DetectorConfig::default())?;
     let mut scores: Vec<Vec<u16>> = vec![Vec::new(); contenders.len()];
@@ -124,6 +127,7 @@ fn one(
         head,
         stretch: number,
         part,
+        near,
         seconds: stretch.truth.seconds,
         words: words.clone(),
         speech: stretch.truth.speech.clone(),

@@ -17,7 +17,7 @@ pub use ablate::{AblatedPass, Ablation, AblationRow, Arm, ablate, ablation_rows}
 pub use listen::{Contender, Listened, listen};
 pub use sounds::Sounds;
 pub use summary::{
-    Chosen, Curve, Difference, HeadSummary, LIMITS_PER_HOUR, Summary, SummaryOptions, differences, summarise,
+    Chosen, Curve, Difference, HeadSummary, LIMITS_PER_HOUR, Summary, SummaryOptions, differences, summarise, word_hits,
 };
 
 use crate::store::StoreError;

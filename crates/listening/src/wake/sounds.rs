@@ -13,7 +13,7 @@ use super::listen::Contender;
 #[derive(Debug)]
 pub struct Sounds {
     sounds: Vec<Sound>,
-    stretches: Vec<(Part, Vec<usize>)>,
+    stretches: Vec<(Part, bool, Vec<usize>)>,
     seed: u64,
 }
 
@@ -24,6 +24,10 @@ impl Sounds {
         let mut sounds = Vec::new();
         for folder in folders {
             sounds.extend(load_recordings(folder, word, Role::Speech)?);
+        }
+        // Near misses count apart, each once: where its end is, it may have woken the head.
+        for sound in sounds.iter_mut().filter(|sound| sound.role == Role::Near) {
+            sound.word_end_s = sound.voiced_s.map(|(_, end_s)| end_s);
         }
         Self::of(sounds, word, divided, seed)
     }
@@ -48,11 +52,14 @@ impl Sounds {
     fn plan(&mut self) {
         self.stretches.clear();
         for part in [Part::Dev, Part::Test] {
-            let of_part: Vec<usize> = (0..self.sounds.len()).filter(|at| self.sounds[*at].part == part).collect();
-            let seconds: Vec<f64> = of_part.iter().map(|at| self.sounds[*at].seconds()).collect();
-            let planned = plan_stretches(&seconds, self.seed ^ u64::from(part == Part::Dev));
-            let places = planned.into_iter().map(|clips| clips.into_iter().map(|clip| of_part[clip]).collect());
-            self.stretches.extend(places.map(|clips| (part, clips)));
+            for near in [false, true] {
+                let wanted = |sound: &Sound| sound.part == part && (sound.role == Role::Near) == near;
+                let of_part: Vec<usize> = (0..self.sounds.len()).filter(|at| wanted(&self.sounds[*at])).collect();
+                let seconds: Vec<f64> = of_part.iter().map(|at| self.sounds[*at].seconds()).collect();
+                let planned = plan_stretches(&seconds, self.seed ^ u64::from(part == Part::Dev));
+                let places = planned.into_iter().map(|clips| clips.into_iter().map(|clip| of_part[clip]).collect());
+                self.stretches.extend(places.map(|clips| (part, near, clips)));
+            }
         }
     }
 
@@ -87,11 +94,11 @@ impl Sounds {
         self.stretches.len()
     }
 
-    /// One stretch with its part.
-    pub fn stretch(&self, number: usize) -> Option<(Part, Stretch)> {
-        let (part, clips) = self.stretches.get(number)?;
+    /// One stretch with its part; true for near misses, which have stretches of their own.
+    pub fn stretch(&self, number: usize) -> Option<(Part, bool, Stretch)> {
+        let (part, near, clips) = self.stretches.get(number)?;
         let clips: Vec<(usize, &Sound)> = clips.iter().map(|clip| (*clip, &self.sounds[*clip])).collect();
-        Some((*part, render(&clips, self.seed)))
+        Some((*part, *near, render(&clips, self.seed)))
     }
 
     /// Seconds of a part, and of the speech in it.
@@ -152,7 +159,7 @@ mod tests {
         assert!(parts.values().all(|parts| parts.len() == 1), "{parts:?}");
         let words = |part| all.sounds().iter().filter(|sound| sound.part == part && sound.role == Role::Word).count();
         assert!(words(Part::Dev) > 0 && words(Part::Test) > 0);
-        let clips: usize = all.stretches.iter().map(|(_, clips)| clips.len()).sum();
+        let clips: usize = all.stretches.iter().map(|(_, _, clips)| clips.len()).sum();
         assert_eq!(clips, 24);
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tenpass_stats::{Tally, clopper_pearson, mcnemar_exact, poisson_at_most, poisson_rate, tango};
-use tenpass_train::wake::{Matched, Part, Point, Trace, at, search, sweep};
+use tenpass_train::wake::{Matched, NearWakes, Part, Point, Trace, at, search, sweep};
 use tenpass_wake::DetectorConfig;
 
 use super::listen::Listened;
@@ -85,6 +85,8 @@ pub struct HeadSummary {
     pub median_delay_ms: Option<f64>,
     /// Share missed at 0.1, 0.5 and 1 false wakes an hour on this very sound; `None` where no threshold reaches it.
     pub misses_at: [Option<f64>; 3],
+    /// Near misses of the test, counted apart; `None` where nobody says one.
+    pub near: Option<NearWakes>,
     /// What this much sound proves about false wakes, in words.
     pub proves: String,
     /// What it cannot prove, in words; empty when it can.
@@ -134,13 +136,16 @@ pub struct Summary {
 
 /// From passes alone.
 pub fn summarise(passes: &[Listened], options: &SummaryOptions) -> Summary {
-    let mut traces: BTreeMap<(usize, Part), Vec<Trace>> = BTreeMap::new();
+    let mut traces: BTreeMap<(usize, Part, bool), Vec<Trace>> = BTreeMap::new();
     let mut ordered: Vec<&Listened> = passes.iter().collect();
     ordered.sort_by_key(|pass| (pass.head, pass.stretch));
     for pass in ordered {
-        traces.entry((pass.head, pass.part)).or_default().push(pass.trace());
+        traces.entry((pass.head, pass.part, pass.near)).or_default().push(pass.trace());
     }
-    let of = |head: usize, part: Part| traces.get(&(head, part)).map_or(&[] as &[Trace], Vec::as_slice);
+    let kind = |head: usize, part: Part, near: bool| -> &[Trace] {
+        traces.get(&(head, part, near)).map_or(&[], Vec::as_slice)
+    };
+    let of = |head: usize, part: Part| kind(head, part, false);
     let mut summary = Summary { heads: Vec::new(), curves: Vec::new(), differences: Vec::new() };
     let mut found: Vec<Matched> = Vec::new();
     for (head, name) in options.names.iter().enumerate() {
@@ -148,13 +153,25 @@ pub fn summarise(passes: &[Listened], options: &SummaryOptions) -> Summary {
         let test = of(head, Part::Test);
         let matched = at(test, &DetectorConfig::default(), threshold);
         let points = sweep(test, &DetectorConfig::default(), MOST_POINTS);
-        summary.heads.push(head_summary(name, threshold, chosen, test, &matched, &points));
+        let near = NearWakes::of(&at(kind(head, Part::Test, true), &DetectorConfig::default(), threshold));
+        let row = head_summary(name, (threshold, chosen), test, &matched, &points);
+        summary.heads.push(HeadSummary { near, ..row });
         let point = |point: &Point| (point.threshold, point.miss_rate(), point.per_hour());
         summary.curves.push(Curve { head: name.clone(), points: points.iter().map(point).collect() });
         found.push(matched);
     }
     summary.differences = differences(&options.names, &found);
     summary
+}
+
+/// For every word of the test, the number of its clip and whether this head heard it at this threshold.
+pub fn word_hits(passes: &[Listened], head: usize, threshold: f32) -> Vec<(usize, bool)> {
+    let mut found = Vec::new();
+    for pass in passes.iter().filter(|pass| pass.head == head && pass.part == Part::Test && !pass.near) {
+        let matched = at(&[pass.trace()], &DetectorConfig::default(), threshold);
+        found.extend(pass.words.iter().zip(&matched.hits).map(|((_, clip), hit)| (*clip, hit.is_some())));
+    }
+    found
 }
 
 fn threshold(options: &SummaryOptions, head: usize, dev: &[Trace]) -> (f32, Chosen) {
@@ -174,8 +191,7 @@ fn threshold(options: &SummaryOptions, head: usize, dev: &[Trace]) -> (f32, Chos
 
 fn head_summary(
     name: &str,
-    threshold: f32,
-    chosen: Chosen,
+    (threshold, chosen): (f32, Chosen),
     test: &[Trace],
     found: &Matched,
     points: &[Point],
@@ -212,6 +228,7 @@ fn head_summary(
         per_speech_hour_high: speech.high,
         median_delay_ms: median_delay_ms(test, found),
         misses_at,
+        near: None,
         proves: proves(found.false_wakes.len(), found.hours, below),
         cannot_prove: cannot_prove(found.hours),
     }
@@ -288,6 +305,7 @@ mod tests {
             head,
             stretch: usize::from(part == Part::Test),
             part,
+            near: false,
             seconds,
             words,
             speech: vec![(0.0, 900.0)],
