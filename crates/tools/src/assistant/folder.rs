@@ -88,6 +88,8 @@ impl AgentFolder {
             paths.extend(["", "-wal", "-shm", "-journal"].map(|ending| with_ending(&database, ending)));
         }
         paths.extend([self.trace(), self.intentions()].map(|journal| with_ending(&journal, ".lock")));
+        // Heads in service and secrets of servers, whether they are there yet or not.
+        paths.extend(["wake", "serve.json", "state.json", "embeddings.token"].map(|name| self.0.join(name)));
         // Torn lines, journals that were set aside: what is there by now.
         let there = std::fs::read_dir(&self.0).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
         let inside = resolved(files);

@@ -102,6 +102,8 @@ pub struct Live {
     pub recorder: Arc<JournalRecorder>,
     /// The tools, before any setting takes the network away.
     pub tools: Arc<Tools>,
+    /// The folders of the file tools.
+    pub sandbox: Arc<Sandbox>,
     /// What the tools can do (K97).
     pub memo: CapabilityMemo,
     /// What the person should know: what the journals lost, what was left out.
@@ -142,7 +144,8 @@ impl LiveError {
         match self {
             Self::Folder { .. } => "check the folder's permissions, or name another one (agent.folder)".to_owned(),
             Self::Journal(JournalError::Locked { .. }) => {
-                "another chat is open: close it first, or give this one another folder (agent.folder)".to_owned()
+                "another chat or server is open: close it first, or give this one another folder (agent.folder)"
+                    .to_owned()
             }
             Self::Journal(error) => error.hint().to_owned(),
             Self::Database(error) => error.hint().to_owned(),
@@ -211,7 +214,7 @@ impl LiveStore {
                 archive: Arc::clone(&database) as Arc<dyn Archive>,
                 search,
                 pages: ReadUrl::new().with_extractor(document_extractor()),
-                sandbox,
+                sandbox: Arc::clone(&sandbox),
                 system: Box::new(SystemInfo::new()),
                 cleanup,
                 trash: Arc::new(SystemTrash),
@@ -233,7 +236,7 @@ impl LiveStore {
         }
         options.options.capability_memo = memo.for_model(options.options.language.unwrap_or_default());
         let assistant = Assistant::new(Parts { agent, database, memory: Some(memory), options: options.options });
-        Ok(Live { assistant, recorder, tools, memo, notes })
+        Ok(Live { assistant, recorder, tools, sandbox, memo, notes })
     }
 }
 

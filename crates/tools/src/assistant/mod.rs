@@ -8,6 +8,7 @@
 //! Chat, serve and the rounds bench differ in what they put into [`Parts`] and in the
 //! [`Interaction`] they pass; what a turn is made of, and what it leaves behind, is here.
 
+mod claims;
 mod folder;
 mod folders;
 mod live;
@@ -17,10 +18,11 @@ mod remember;
 mod session;
 mod toolbox;
 
+pub use claims::{Unborne, unborne_claims};
 pub use folder::AgentFolder;
 pub use live::{Live, LiveError, LiveOptions, LiveStore, ProviderChoice, Search, live};
 pub use recorder::JournalRecorder;
-pub use session::{InitialSession, mark_undone, resume, store_unanswered};
+pub use session::{InitialSession, is_undone, mark_undone, resume, store_unanswered, store_words};
 pub use toolbox::LiveTools;
 
 use std::sync::Arc;
@@ -88,6 +90,26 @@ impl Default for Options {
     }
 }
 
+/// What a front end decides of one turn.
+#[derive(Debug, Clone)]
+pub struct TurnRequest<'a> {
+    /// The turn's id; unique.
+    pub turn: String,
+    /// What the person said.
+    pub text: &'a str,
+    /// How confirmations work in this turn; `None` takes [`Options::profile`].
+    pub profile: Option<Profile>,
+    /// The words stand in the store under this turn already ([`store_words`]).
+    pub is_stored: bool,
+}
+
+impl<'a> TurnRequest<'a> {
+    /// A turn with a new id and the assistant's own profile.
+    pub fn new(text: &'a str) -> Self {
+        Self { turn: uuid::Uuid::new_v4().to_string(), text, profile: None, is_stored: false }
+    }
+}
+
 /// A turn that could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum AssistantError {
@@ -143,14 +165,27 @@ impl Assistant {
         interaction: &dyn Interaction,
         stop: CancellationToken,
     ) -> Result<TurnReport, AssistantError> {
-        let turn = uuid::Uuid::new_v4().to_string();
-        self.database.ensure_thread(session.thread(), &title(text))?;
-        self.database.append_message(session.thread(), &turn, &Message::user(text), false)?;
+        self.say_turn(session, TurnRequest::new(text), interaction, stop).await
+    }
+
+    /// The same for a front end that names the turn itself.
+    pub async fn say_turn(
+        &self,
+        session: &mut SessionState,
+        request: TurnRequest<'_>,
+        interaction: &dyn Interaction,
+        stop: CancellationToken,
+    ) -> Result<TurnReport, AssistantError> {
+        let TurnRequest { turn, text, profile, is_stored } = request;
+        let profile = profile.unwrap_or(self.options.profile);
+        if !is_stored {
+            store_words(&self.database, session.thread(), &turn, text)?;
+        }
         if is_emergency(text) {
-            return self.emergency(session, &turn, text, interaction);
+            return self.emergency(session, &turn, text, profile, interaction);
         }
         let document = self.document()?;
-        let input = self.input(session, &turn, text, &document)?;
+        let input = TurnInput { profile, ..self.input(session, &turn, text, &document)? };
         let witness = Witness::new(interaction);
         let report = self.agent.turn(input, &witness, stop.clone()).await?;
         self.keep(session.thread(), &turn, text, &report)?;
@@ -175,6 +210,7 @@ impl Assistant {
         session: &mut SessionState,
         turn: &str,
         text: &str,
+        profile: Profile,
         interaction: &dyn Interaction,
     ) -> Result<TurnReport, AssistantError> {
         let said = Language::of(text).pick("Everything is stopped.", "Tout est arrêté.").to_owned();
@@ -184,7 +220,7 @@ impl Assistant {
         record(TraceEvent::Request {
             text: tenpass_trace::mask::mask(text).text,
             model: self.agent.model.info().spec.clone(),
-            profile: self.options.profile.to_string(),
+            profile: profile.to_string(),
             think: None,
         })?;
         record(TraceEvent::Cancellation { by: "emergency".to_owned() })?;

@@ -43,11 +43,23 @@ pub fn mark_undone(database: &Database, turn: &str) -> Result<(), DatabaseError>
     database.set_mark(&format!("{UNDONE}{turn}"), "1")
 }
 
+/// Whether a turn was taken back.
+pub fn is_undone(database: &Database, turn: &str) -> Result<bool, DatabaseError> {
+    Ok(database.mark(&format!("{UNDONE}{turn}"))?.is_some())
+}
+
+/// Stores what the person said, before anything is made of it; the thread gets its title from its
+/// first words.
+pub fn store_words(database: &Database, thread: &str, turn: &str, text: &str) -> Result<(), DatabaseError> {
+    database.ensure_thread(thread, &super::title(text))?;
+    database.append_message(thread, turn, &Message::user(text), false)?;
+    Ok(())
+}
+
 /// Keeps a message that nobody can answer now: it is in the conversation, and a retry sends it.
 pub fn store_unanswered(database: &Database, session: &mut SessionState, text: &str) -> Result<(), DatabaseError> {
     let turn = uuid::Uuid::new_v4().to_string();
-    database.ensure_thread(session.thread(), &super::title(text))?;
-    database.append_message(session.thread(), &turn, &Message::user(text), false)?;
+    store_words(database, session.thread(), &turn, text)?;
     session.push(Exchange {
         turn,
         user: text.to_owned(),
@@ -65,7 +77,7 @@ fn exchanges(database: &Database, thread: &str) -> Result<Vec<Exchange>, Databas
     let mut all: Vec<Exchange> = Vec::new();
     for stored in database.messages(thread)? {
         if stored.message.role == Role::User {
-            let undone = database.mark(&format!("{UNDONE}{}", stored.turn))?.is_some();
+            let undone = is_undone(database, &stored.turn)?;
             all.push(Exchange {
                 turn: stored.turn,
                 user: stored.message.content,

@@ -13,6 +13,7 @@ mod list;
 mod name;
 mod protect;
 mod read;
+mod receive;
 mod sandbox;
 mod sensitive;
 mod walk;
@@ -31,6 +32,7 @@ pub use edit::{AppendFile, UpdateFile, WriteFile};
 pub use error::FileError;
 pub use list::ListDirectory;
 pub use read::ReadFile;
+pub use receive::Received;
 pub use sandbox::{Sandbox, SandboxOptions};
 pub use sensitive::sensitive;
 

@@ -188,7 +188,7 @@ impl Sandbox {
 }
 
 /// A new file, by this call and no other.
-fn exclusive(folder: &Dir, name: &str) -> io::Result<File> {
+pub(super) fn exclusive(folder: &Dir, name: &str) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).follow(FollowSymlinks::No);
     folder.open_with(name, &options)
@@ -203,7 +203,7 @@ fn unchanged(path: &str, before: &Metadata, now: &Metadata) -> Result<(), FileEr
 }
 
 /// Makes a new name durable; best effort, since not every file system can.
-fn sync_folder(folder: &Dir) {
+pub(super) fn sync_folder(folder: &Dir) {
     if let Ok(folder) = folder.try_clone() {
         let _ = folder.into_std_file().sync_all();
     }

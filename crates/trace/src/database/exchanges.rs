@@ -178,6 +178,25 @@ impl Database {
         })
     }
 
+    /// The exchange of one turn.
+    pub fn exchange(&self, turn: &str) -> Result<Option<JudgedExchange>, DatabaseError> {
+        self.store.read("read an exchange", |connection| {
+            connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM exchanges WHERE turn = ?1"))?
+                .query_row([turn], judged_exchange)
+                .optional()
+        })
+    }
+
+    /// The exchanges of a conversation, oldest first.
+    pub fn thread_exchanges(&self, thread: &str) -> Result<Vec<JudgedExchange>, DatabaseError> {
+        self.store.read("list the exchanges", |connection| {
+            let mut statement = connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM exchanges WHERE thread = ?1 ORDER BY at, rowid"))?;
+            statement.query_map([thread], judged_exchange)?.collect()
+        })
+    }
+
     /// Exchanges from `since` on, oldest first, with or without those that nobody judged.
     pub fn exchanges(&self, since: Option<Timestamp>, only_judged: bool) -> Result<Vec<JudgedExchange>, DatabaseError> {
         let since = since.map(instant_text).unwrap_or_default();
