@@ -44,6 +44,11 @@ pub const VARIABLES: &[Variable] = &[
         default: "`whisper.cpp:whisper-base`",
     },
     Variable {
+        name: "TENPASS_EMBEDDINGS",
+        meaning: "the address of the second computer that embeds sentences; not this one",
+        default: "none: sentences are embedded here",
+    },
+    Variable {
         name: "TENPASS_CONFIRM",
         meaning: "how the agent asks for confirmations: `panel`, `bar` or `voice`",
         default: "`panel`",

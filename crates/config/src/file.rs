@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn a_wrong_word_of_a_list_is_named_with_the_one_that_was_meant() {
         let error = parse("[nightly]\nbenches = [\"claims\", \"tols\"]\n").unwrap_err();
-        let said = "`nightly.benches` must be a list of tools, rounds, claims, not \"tols\" (did you mean \"tools\"?)";
+        let said = "`nightly.benches` must be a list of tools, rounds, claims, stt, wake, turn, barge, not \"tols\" (did you mean \"tools\"?)";
         assert_eq!(error.to_string(), format!("tenpass.toml:2: {said}"));
         let error = parse("[nightly]\nbenches = [\"xyz\"]\n").unwrap_err();
         assert!(error.to_string().ends_with("not \"xyz\""), "{error}");

@@ -163,7 +163,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting { key: "spend.fail_open", kind: Kind::Flag, flag: None, environment: None },
     Setting {
         key: "nightly.benches",
-        kind: Kind::Texts(&["tools", "rounds", "claims"]),
+        kind: Kind::Texts(&["tools", "rounds", "claims", "stt", "wake", "turn", "barge"]),
         flag: None,
         environment: None,
     },
@@ -178,6 +178,10 @@ pub const SETTINGS: &[Setting] = &[
     Setting { key: "speech.elevenlabs_key_env", kind: Kind::VariableName, flag: None, environment: None },
     Setting { key: "speech.elevenlabs_model", kind: Kind::Text, flag: None, environment: None },
     Setting { key: "speech.elevenlabs_format", kind: Kind::Text, flag: None, environment: None },
+    Setting { key: "embeddings.model", kind: Kind::Text, flag: None, environment: None },
+    Setting { key: "embeddings.address", kind: Kind::Text, flag: None, environment: Some("TENPASS_EMBEDDINGS") },
+    Setting { key: "embeddings.api", kind: Kind::Text, flag: None, environment: None },
+    Setting { key: "embeddings.key_env", kind: Kind::VariableName, flag: None, environment: None },
     Setting { key: "runs.dir", kind: Kind::Folder, flag: Some("--runs-dir"), environment: Some("TENPASS_RUNS_DIR") },
 ];
 

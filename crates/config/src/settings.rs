@@ -74,6 +74,21 @@ pub struct Settings {
     pub nightly: Nightly,
     /// Ears and voice.
     pub speech: Speech,
+    /// Sentence embeddings.
+    pub embeddings: Embeddings,
+}
+
+/// Sentence embeddings, and the second computer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Embeddings {
+    /// An asset, or the model's name on the second computer.
+    pub model: String,
+    /// The second computer.
+    pub address: Option<String>,
+    /// Its protocol: `openai` or `ollama`.
+    pub api: String,
+    /// Name of the variable with its token.
+    pub key_variable: Option<String>,
 }
 
 /// Ears and voice.
@@ -100,7 +115,7 @@ pub struct Speech {
 /// What `tenpass nightly` runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Nightly {
-    /// `tools`, `rounds`, `claims`.
+    /// `tools`, `rounds`, `claims`, and those of speech: `stt`, `wake`, `turn`, `barge`.
     pub benches: Vec<String>,
     /// Model SPECs, unparsed; none is the default model alone.
     pub models: Vec<String>,
@@ -233,6 +248,12 @@ impl Settings {
                 models: texts("nightly.models"),
                 filter: texts("nightly.filter"),
                 delta_micros: amount("nightly.delta"),
+            },
+            embeddings: Embeddings {
+                model: text("embeddings.model"),
+                address: filled(text("embeddings.address")),
+                api: text("embeddings.api"),
+                key_variable: filled(text("embeddings.key_env")),
             },
             speech: Speech {
                 stt: text("speech.stt"),

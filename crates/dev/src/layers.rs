@@ -14,11 +14,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tenpass-catalog", &[]),
     ("tenpass-config", &[]),
     ("tenpass-dev", &[]),
+    ("tenpass-embed", &[]),
     ("tenpass-model", &["tenpass-trace"]),
     ("tenpass-audio", &[]),
     ("tenpass-wake", &["tenpass-audio"]),
     ("tenpass-stt", &["tenpass-audio", "tenpass-wake"]),
     ("tenpass-tts", &["tenpass-audio"]),
+    ("tenpass-wyoming", &["tenpass-stt", "tenpass-tts", "tenpass-wake"]),
     ("tenpass-speech", &["tenpass-audio", "tenpass-stt", "tenpass-trace", "tenpass-tts", "tenpass-wake"]),
     ("tenpass-corpus", &["tenpass-audio", "tenpass-tts"]),
     ("tenpass-train", &["tenpass-audio", "tenpass-corpus", "tenpass-stats", "tenpass-wake"]),
@@ -32,7 +34,20 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tenpass-review", &["tenpass-bench", "tenpass-report", "tenpass-stats"]),
     ("tenpass-exchange", &["tenpass-bench", "tenpass-stats"]),
     ("tenpass-frame", &["tenpass-bench", "tenpass-trace"]),
-    ("tenpass-serve", &["tenpass-agent", "tenpass-speech", "tenpass-tools", "tenpass-trace"]),
+    (
+        "tenpass-serve",
+        &[
+            "tenpass-agent",
+            "tenpass-embed",
+            "tenpass-listening",
+            "tenpass-model",
+            "tenpass-speech",
+            "tenpass-stats",
+            "tenpass-tools",
+            "tenpass-trace",
+            "tenpass-wyoming",
+        ],
+    ),
     (
         "tenpass",
         &[
@@ -58,6 +73,10 @@ const HEAVY: &[(&str, &str)] = &[
     ("candle-core", "tenpass-engine"),
     ("candle-nn", "tenpass-engine"),
     ("candle-transformers", "tenpass-engine"),
+    ("candle-core", "tenpass-embed"),
+    ("candle-nn", "tenpass-embed"),
+    ("candle-transformers", "tenpass-embed"),
+    ("tokenizers", "tenpass-embed"),
     ("candle-core", "tenpass-stt"),
     ("candle-nn", "tenpass-stt"),
     ("candle-transformers", "tenpass-stt"),
@@ -217,7 +236,7 @@ mod tests {
         assert!(faults(&metadata("tenpass-engine", &["candle-core"])).is_empty());
         assert!(faults(&metadata("tenpass-tests", &["candle-core"])).is_empty());
         let stray = faults(&metadata("tenpass-model", &["candle-core"]));
-        let owners = "tenpass-engine and tenpass-stt";
+        let owners = "tenpass-engine and tenpass-embed and tenpass-stt";
         assert_eq!(stray, [format!("tenpass-model may not depend on candle-core: it belongs to {owners} (normal)")]);
     }
 }

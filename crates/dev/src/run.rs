@@ -25,6 +25,7 @@ const TEST_ASSETS: &[(&str, &[(&str, &str)])] = &[
     ("speech-embedding", &[]),
     ("onnxruntime", &[("linux", "x86_64")]),
     ("piper-joe", &[]),
+    ("minilm-l6-v2", &[]),
     ("kokoro-82m", &[]),
     ("kokoro-voices", &[]),
     // A Debian package.

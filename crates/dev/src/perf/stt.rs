@@ -2,7 +2,7 @@
 //! each arm hears wrong.
 //!
 //! Short sounds are the WAV files of a folder (`--clips DIR`, with their texts in `texts.json`) or sentences that
-//! espeak-ng speaks; the long sound is all of them after each other, five minutes of it. Loading is not counted;
+//! espeak-ng speaks; the long sound is all of them after each other, a minute and a half of it. Loading is not counted;
 //! the fastest of several runs counts.
 
 use std::collections::BTreeMap;
@@ -16,20 +16,19 @@ use super::measure::Subject;
 use crate::shell::Workspace;
 
 const PEERS: &str = include_str!("stt_peers.py");
-/// How often a short sound is transcribed by each; the fastest counts.
-const TIMES: usize = 3;
-/// Seconds of the long sound.
-const LONG_S: f64 = 300.0;
+/// How often a sound is transcribed by each; the fastest counts.
+const TIMES: usize = 2;
+/// Seconds of the long sound: several windows of Whisper.
+const LONG_S: f64 = 90.0;
 /// Bytes of a second at 16 kHz, 16 bits.
 const SECOND: f64 = 32_000.0;
 /// Bytes of a plain WAV header.
 const HEADER: usize = 44;
 
 /// Our arms: engine, and whether the encoder's context is cut.
-const ARMS: [&str; 7] = [
+const ARMS: [&str; 6] = [
     "whisper.cpp:whisper-tiny-en",
     "whisper.cpp:whisper-tiny-en+q8",
-    "whisper.cpp:whisper-tiny-en+q5",
     "whisper.cpp:whisper-tiny-en+cut",
     "whisper.cpp:whisper-tiny-en+q8+cut",
     "whisper.cpp:whisper-tiny-en+q5+cut",
@@ -102,6 +101,20 @@ fn print(arms: &[Arm], clips: &[Clip], threads: usize) {
         let (wrong, wrong_long) = (of("wer_short"), of("wer_long"));
         println!("{:<36} {short:>12.4} {wrong:>12.4} {long:>12.4} {wrong_long:>12.4}", arm.name);
     }
+    for (what, key) in [("commands", "rtf_short"), ("the long sound", "rtf_long")] {
+        let fastest = |own: bool| {
+            let of = arms.iter().filter(|arm| arm.name.contains(':') == own);
+            of.min_by(|a, b| factor(a, clips, key).total_cmp(&factor(b, clips, key)))
+        };
+        if let (Some(own), Some(peer)) = (fastest(true), fastest(false)) {
+            let ratio = factor(peer, clips, key) / factor(own, clips, key);
+            println!("on {what} {} is {ratio:.2} times as fast as {}", own.name, peer.name);
+        }
+    }
+}
+
+fn factor(arm: &Arm, clips: &[Clip], key: &str) -> f64 {
+    row(arm, clips)[key].as_f64().unwrap_or(f64::INFINITY)
 }
 
 fn row(arm: &Arm, clips: &[Clip]) -> Value {
@@ -131,27 +144,22 @@ fn ours(subject: &Subject, spec: &str, threads: usize, clips: &[Clip]) -> anyhow
     let threads = threads.to_string();
     let mut words = vec!["transcribe", "--engine", spec, "--format", "json", "--language", "en", "--no-gate"];
     words.extend(["--threads", &threads]);
-    let (short, long) = clips.split_at(clips.len() - 1);
     let paths: Vec<String> = clips.iter().map(|clip| clip.path.display().to_string()).collect();
     for _ in 0..TIMES {
-        words.extend(paths[..short.len()].iter().map(String::as_str));
+        words.extend(paths.iter().map(String::as_str));
     }
-    words.extend(paths[short.len()..].iter().map(String::as_str));
     let printed: Value = serde_json::from_str(&subject.run(&words)?.stdout).context("the transcripts are not JSON")?;
     let entries = printed.as_array().context("the transcripts are no list")?;
-    ensure!(entries.len() == TIMES * short.len() + long.len(), "{} transcripts came", entries.len());
+    ensure!(entries.len() == TIMES * clips.len(), "{} transcripts came", entries.len());
     let of = |entry: &Value| -> anyhow::Result<(String, f64)> {
         let text = entry["text"].as_str().context("a transcript has no text")?.to_owned();
         Ok((text, entry["total_ms"].as_f64().context("a transcript has no time")? / 1e3))
     };
     let mut heard = Vec::new();
-    for at in 0..short.len() {
-        let runs = (0..TIMES).map(|time| of(&entries[time * short.len() + at])).collect::<anyhow::Result<Vec<_>>>()?;
+    for at in 0..clips.len() {
+        let runs = (0..TIMES).map(|time| of(&entries[time * clips.len() + at])).collect::<anyhow::Result<Vec<_>>>()?;
         let best = runs.iter().map(|(_, seconds)| *seconds).fold(f64::INFINITY, f64::min);
         heard.push((runs[0].0.clone(), best));
-    }
-    for entry in &entries[TIMES * short.len()..] {
-        heard.push(of(entry)?);
     }
     Ok(Arm { name: spec.to_owned(), heard })
 }

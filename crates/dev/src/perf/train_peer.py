@@ -15,8 +15,8 @@ with open(path, "rb") as file:
         data = file.read(count * 4)
         assert hashlib.sha256(data).digest()[:8] == head[36:44], "a damaged record"
         values = numpy.frombuffer(data, dtype="<f4").reshape(-1, 96)
-        if len(values) == 16:
-            clips.append(values.reshape(-1))
+        if len(values) == 18:
+            clips.extend(values[at:at + 16].reshape(-1) for at in range(3))
         elif len(values) < 40:
             near.extend(values[at:at + 16].reshape(-1) for at in range(0, len(values) - 15, 2))
         else:

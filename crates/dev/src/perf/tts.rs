@@ -15,7 +15,7 @@ use crate::shell::Workspace;
 
 const PEER: &str = include_str!("tts_peer.py");
 /// How often each is run.
-const TIMES: usize = 5;
+const TIMES: usize = 3;
 /// The texts: a short answer and a longer one.
 const TEXTS: [(&str, &str); 2] = [
     ("short", "The meeting starts at three, and everybody is invited."),

@@ -24,11 +24,11 @@ pub fn one_line(step: &Step) -> String {
             format!("{name}: unfinished{}", run.as_ref().map(|run| format!(" (run {run})")).unwrap_or_default())
         }
         StepState::Failed { error, .. } => format!("{name}: FAILED, {error}"),
-        StepState::Done { result } => format!("{name}: {}", verdict(result)),
+        StepState::Done { result } => format!("{name}: {}", verdict(&step.bench, result)),
     }
 }
 
-fn verdict(result: &BenchResult) -> String {
+fn verdict(bench: &str, result: &BenchResult) -> String {
     let rate = rate(result.passed, result.total);
     let invalid = if result.invalid > 0 { format!(", {} INVALID", result.invalid) } else { String::new() };
     let word = match (&result.gate_failed, &result.comparison) {
@@ -53,6 +53,8 @@ fn verdict(result: &BenchResult) -> String {
                 found.baseline
             )
         }
+        // Speech is compared with the last night, not with a blessed run.
+        (None, None) if matches!(bench, "stt" | "wake" | "turn" | "barge") => "the first night".to_owned(),
         (None, None) if result.run.is_some() => "no baseline".to_owned(),
         (None, None) => "gates held".to_owned(),
     };
