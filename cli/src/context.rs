@@ -84,14 +84,22 @@ impl Context {
         }
         let folder = self.home.project.as_ref().map(|project| project.join(usual)).filter(|folder| folder.is_dir());
         folder.ok_or_else(|| {
+            let option =
+                if usual.starts_with("corpora") { "one with its option" } else { "a folder with --cases PATH" };
             Failure::mistake(format!("there is no {usual} here"))
-                .hint("run it inside the checkout, or name a folder with --cases PATH")
+                .hint(format!("run it inside the checkout, or name {option}"))
         })
     }
 
-    /// Whether this folder of cases is in the project: `cases/tools`, `cases/rounds`, `cases/claims`.
+    /// Whether what this bench measures with is in the project: `cases/tools`, `cases/rounds`, `cases/claims`, or the
+    /// corpora of speech.
     pub(crate) fn has_bench(&self, bench: &str) -> bool {
-        self.in_project(None, &format!("cases/{bench}")).is_ok()
+        let folder = match bench {
+            "stt" | "turn" | "barge" => "corpora/small".to_owned(),
+            "wake" => "corpora".to_owned(),
+            _ => format!("cases/{bench}"),
+        };
+        self.in_project(None, &folder).is_ok()
     }
 
     /// Loads the cases of the tool-choice bench. Scenarios are a mistake: played as single requests their

@@ -22,20 +22,12 @@ Examples:
   tenpass chat --say \"What is in notes.md?\"
   printf 'hello\\n' | tenpass chat --model embedded:smollm2-135m";
 
-/// Arguments of `chat`.
+/// What an assistant is made of, for every front end.
 #[derive(Debug, Args)]
-#[command(after_help = CHAT_HELP)]
-pub(crate) struct Chat {
+pub(crate) struct AssistantFlags {
     /// The model [default: the setting `model`]
     #[arg(long, value_name = "SPEC")]
     pub(crate) model: Option<ModelSpec>,
-    /// Go on with this conversation (an id, its beginning, or `latest`)
-    #[arg(long, value_name = "THREAD")]
-    pub(crate) thread: Option<String>,
-    /// Say this and leave after the answer; repeat it for several turns. Confirmations are refused unless
-    /// answered on standard input
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) say: Vec<String>,
     /// How tools reach the model and calls come back: auto, native, grammar or text
     #[arg(long, value_name = "STRATEGY", value_parser = parse_auto_structure)]
     pub(crate) structure: Option<AutoStructure>,
@@ -48,9 +40,6 @@ pub(crate) struct Chat {
     /// The folder the agent may write to
     #[arg(long, value_name = "DIR")]
     pub(crate) files: Option<PathBuf>,
-    /// How much the model may think, until /think says otherwise
-    #[arg(long, value_enum, value_name = "LEVEL")]
-    pub(crate) think: Option<Think>,
     /// Sampling temperature; 0 is greedy
     #[arg(long, value_name = "T", value_parser = parse_temperature)]
     pub(crate) temperature: Option<f32>,
@@ -63,6 +52,24 @@ pub(crate) struct Chat {
     /// Seed of the sampling [default: drawn]
     #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
+}
+
+/// Arguments of `chat`.
+#[derive(Debug, Args)]
+#[command(after_help = CHAT_HELP)]
+pub(crate) struct Chat {
+    #[command(flatten)]
+    pub(crate) assistant: AssistantFlags,
+    /// Go on with this conversation (an id, its beginning, or `latest`)
+    #[arg(long, value_name = "THREAD")]
+    pub(crate) thread: Option<String>,
+    /// Say this and leave after the answer; repeat it for several turns. Confirmations are refused unless
+    /// answered on standard input
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) say: Vec<String>,
+    /// How much the model may think, until /think says otherwise
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub(crate) think: Option<Think>,
 }
 
 /// A structure, or the one that fits the model.

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod bench;
 pub(crate) mod review;
+pub(crate) mod serve;
 pub(crate) mod speech;
 pub(crate) mod stats;
 pub(crate) mod tools;
@@ -54,6 +55,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Talk to the agent
     Chat(Box<agent::Chat>),
+    /// Run the assistant as a server with a page
+    Serve(Box<serve::Serve>),
     /// Measure rates over repeated passes
     #[command(subcommand)]
     Bench(bench::Benches),
@@ -119,6 +122,9 @@ pub(crate) enum Command {
     /// Put a candidate into service, or take it back
     #[command(subcommand)]
     Promote(speech::promote::Promote),
+    /// Vote on answers or voices without knowing whose they are
+    #[command(subcommand)]
+    Blind(speech::blind::Blind),
     /// Show settings and where each comes from
     #[command(subcommand)]
     Config(tools::Config),

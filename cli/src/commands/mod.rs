@@ -1,5 +1,6 @@
 //! One module a command group; each turns arguments into one call and prints what came of it.
 
+mod assistant_setup;
 mod bench;
 mod bless;
 mod calls;
@@ -25,6 +26,7 @@ mod runs;
 mod runs_gc;
 mod runs_list;
 mod runs_merge;
+mod serve;
 mod speech;
 mod stats;
 mod table;
@@ -62,6 +64,7 @@ pub(crate) fn run(mut arguments: Arguments, printer: Printer) -> Result<Exit, Fa
         Command::Bench(Benches::Barge(command)) => speech::bench_barge::run(&context, &command),
         Command::Bench(Benches::Model(command)) => asynchronous(bench::run(&context, command))?,
         Command::Chat(chat) => asynchronous(chat::run(Arc::new(context), *chat))?,
+        Command::Serve(command) => asynchronous(serve::run(Arc::new(context), *command))?,
         Command::Trace(command) => trace::run(&context, &command),
         Command::Journal(command) => journal::run(&context, &command),
         Command::Memory(command) => memory::run(&context, &command),
@@ -83,6 +86,7 @@ pub(crate) fn run(mut arguments: Arguments, printer: Printer) -> Result<Exit, Fa
         Command::Train(command) => speech::train::run(&context, &command),
         Command::Shadow(command) => speech::shadow::run(&context, &command),
         Command::Promote(command) => speech::promote::run(&context, &command),
+        Command::Blind(command) => speech::blind::run(&context, &command),
         Command::Config(command) => config::run(&context, &command),
         Command::Completions { .. }
         | Command::Man { .. }
@@ -92,6 +96,7 @@ pub(crate) fn run(mut arguments: Arguments, printer: Printer) -> Result<Exit, Fa
     }
 }
 
+/// Runs asynchronous work to its end.
 fn asynchronous<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| Failure::bug(format!("cannot start the runtime: {error}")))?;

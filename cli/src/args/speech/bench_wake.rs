@@ -21,7 +21,8 @@ Examples:
 #[derive(Debug, Clone, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct BenchWake {
-    /// Heads, .onnx; the first is what others are compared with [default: the setting speech.wake_head]
+    /// Heads, .onnx; the first is what others are compared with [default: the setting
+    /// speech.wake_head, else the head in service, else the shipped one]
     #[arg(long = "head", value_name = "FILE.onnx", num_args = 1..)]
     pub(crate) heads: Vec<PathBuf>,
     /// Corpora or folders with the word and with other sound [default: corpora of this project with the word]

@@ -9,8 +9,12 @@ use crate::args::TableFormat;
 /// What can be done.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Corpus {
-    /// Speak phrases with every voice of this machine, dry and in noise and rooms
+    /// Speak phrases with the voices of this machine, dry and in noise and rooms
     #[command(after_help = "\
+Without --voice, up to six voices of each engine speak each language, evenly chosen; espeak-ng only languages that no
+other engine speaks. --voice kokoro takes all voices of an engine. How many clips, hours and bytes that makes is said
+before it begins; more than 50,000 new clips want --large.
+
 The same seed gives the same bytes. What is there already is left alone: an interrupted synthesis goes on where it
 stopped, and a second call with other phrases adds them. Augmentation: equaliser, soft clipping, pitch, band stop, room,
 noise, other sound, gain.
@@ -112,6 +116,7 @@ pub(crate) struct Said {
 
 /// Arguments of `synth`.
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools, reason = "fields are flags")]
 pub(crate) struct Synth {
     #[command(flatten)]
     pub(crate) new: NewCorpus,
@@ -120,9 +125,15 @@ pub(crate) struct Synth {
     /// Put the wake word in front of every phrase
     #[arg(long, requires = "wake")]
     pub(crate) wake_first: bool,
-    /// Voices: an engine (espeak, flite, piper, kokoro) or a voice of it [default: all present]
+    /// Voices: an engine (espeak, flite, piper, kokoro) or a voice of it [default: some of each engine]
     #[arg(long, value_name = "SPEC")]
     pub(crate) voice: Vec<String>,
+    /// With --voice espeak also the hundred variants of each of its voices
+    #[arg(long, requires = "voice")]
+    pub(crate) variants: bool,
+    /// Make more than 50,000 clips
+    #[arg(long)]
+    pub(crate) large: bool,
     /// So many voices for each phrase, in turns [default: all of its language]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) voices_per_phrase: Option<u32>,

@@ -4,6 +4,7 @@ pub(crate) mod bench_barge;
 pub(crate) mod bench_stt;
 pub(crate) mod bench_turn;
 pub(crate) mod bench_wake;
+pub(crate) mod blind;
 pub(crate) mod commands;
 pub(crate) mod corpus;
 pub(crate) mod promote;

@@ -15,6 +15,12 @@ pub(crate) enum Shadow {
     /// four seconds of sound. A folder of recorded days is gone through as fast as it can be computed.
     #[command(after_help = START_EXAMPLES)]
     Start(Box<Start>),
+    /// Ask for the wake word so many times and count who heard it: the absolute miss rate of both heads
+    ///
+    /// A shadow never sees what both heads miss; a prompt does. Recordings of the word, one utterance a file, stand for
+    /// answers; each counts once. Probes are no exposure and no live wakes.
+    #[command(after_help = PROBE_EXAMPLES)]
+    Probe(Probe),
     /// Show what was heard so far: exposure, events, labels, disagreements
     #[command(after_help = "Example:\n  tenpass shadow status\n  tenpass shadow status --unlabelled")]
     Status(Status),
@@ -26,6 +32,11 @@ pub(crate) enum Shadow {
 const START_EXAMPLES: &str = "Examples:
   arecord -q -f S16_LE -r 16000 -c 1 | tenpass shadow start --candidate kora-2.onnx --from -
   tenpass shadow start --candidate kora-2.onnx --from recorded-days";
+
+const PROBE_EXAMPLES: &str = "Examples:
+  tenpass shadow probe --times 20
+  arecord -q -f S16_LE -r 16000 -c 1 | tenpass shadow probe --from -
+  tenpass shadow probe --from recordings/kora-2026-12-01";
 
 /// Which shadow is meant.
 #[derive(Debug, Args)]
@@ -72,6 +83,25 @@ pub(crate) struct Start {
     /// The folder of the head in service, its record and the shadow logs
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
+}
+
+/// Arguments of `shadow probe`.
+#[derive(Debug, Args)]
+pub(crate) struct Probe {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    /// How often to ask
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=500))]
+    pub(crate) times: u32,
+    /// Recordings of the word, a folder or corpus of them, or `-` for 16-bit samples at 16 kHz on stdin; without it the
+    /// microphone
+    #[arg(long, value_name = "FILE|DIR|-", num_args = 1..)]
+    pub(crate) from: Vec<PathBuf>,
+    /// The speaker verifier that both are used with
+    #[arg(long, value_name = "FILE")]
+    pub(crate) verifier: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) format: TextOrJson,
 }
 
 /// Arguments of `shadow status`.

@@ -40,8 +40,11 @@ pub(crate) struct TrainingData {
     #[arg(long, value_name = "DIR", num_args = 1..)]
     pub(crate) positives: Vec<PathBuf>,
     /// How often synthetic voices say the word, all together; 0 for none
-    #[arg(long, default_value_t = 600, value_name = "COUNT")]
+    #[arg(long, default_value_t = 2400, value_name = "COUNT")]
     pub(crate) synthetic: usize,
+    /// Languages of those who will say it
+    #[arg(long, default_value = "en,fr", value_name = "LANGUAGE", num_args = 1.., value_delimiter = ',')]
+    pub(crate) languages: Vec<String>,
     /// Folders with other speech and noise
     #[arg(long, value_name = "DIR", num_args = 1..)]
     pub(crate) negatives: Vec<PathBuf>,
@@ -66,6 +69,9 @@ pub(crate) struct TrainingData {
     /// Focus of the loss on what is still wrong (0 is plain cross-entropy)
     #[arg(long, default_value_t = 0.0, value_name = "EXPONENT")]
     pub(crate) focal: f32,
+    /// Weight of a near miss beside that of another negative
+    #[arg(long, default_value_t = 1.0, value_name = "WEIGHT")]
+    pub(crate) near_weight: f32,
     /// Label smoothing, from 0 to 0.5
     #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
     pub(crate) smoothing: f32,
@@ -107,13 +113,13 @@ pub(crate) struct TrainVerifier {
     /// Folders with what is to be turned away: other voices, the user's other speech, past false wakes
     #[arg(long, required = true, value_name = "DIR", num_args = 1..)]
     pub(crate) others: Vec<PathBuf>,
-    /// The wake word's head [default: the setting speech.wake_head]
+    /// The wake word's head [default: the setting speech.wake_head, else the head in service, else the shipped one]
     #[arg(long, value_name = "FILE.onnx")]
     pub(crate) head: Option<PathBuf>,
     /// An own recording counts as an event from this score on [default: the head's threshold]
     #[arg(long, value_name = "SCORE")]
     pub(crate) threshold: Option<f32>,
-    /// The verifier to write [default: the head's name with -verifier.json]
+    /// The verifier to write [default: the head's name with -verifier.json, beside a head that was named]
     #[arg(long, value_name = "FILE.json")]
     pub(crate) out: Option<PathBuf>,
     /// Seed of the bootstrap over speakers

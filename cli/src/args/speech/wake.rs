@@ -31,7 +31,7 @@ pub(crate) enum Wake {
 }
 
 const LISTEN_EXAMPLES: &str = "Examples:
-  arecord -q -f S16_LE -r 16000 -c 1 | tenpass wake listen --head kora.onnx --from -
+  arecord -q -f S16_LE -r 16000 -c 1 | tenpass wake listen --from -
   tenpass wake listen --head kora.onnx --from evening.wav --vad";
 
 const SCORE_EXAMPLES: &str = "Examples:
@@ -66,13 +66,14 @@ pub(crate) struct Score {
 /// Heads, thresholds and gates.
 #[derive(Debug, Args)]
 pub(crate) struct DetectorArguments {
-    /// A wake word's head, .onnx; may be given several times [default: the setting speech.wake_head]
+    /// A wake word's head, .onnx; may be given several times [default: the setting speech.wake_head, else the head in
+    /// service, else the shipped one]
     #[arg(long = "head", value_name = "HEAD.onnx")]
     pub(crate) heads: Vec<PathBuf>,
-    /// A frame counts from this score on
-    #[arg(long, default_value_t = 0.5, value_name = "SCORE")]
-    pub(crate) threshold: f32,
-    /// An event is over below this score [default: 0.3, or the threshold where that is lower]
+    /// A frame counts from this score on [default: the one that the head's training chose, else 0.5]
+    #[arg(long, value_name = "SCORE")]
+    pub(crate) threshold: Option<f32>,
+    /// An event is over below this score [default: 0.6 of the threshold]
     #[arg(long, value_name = "SCORE")]
     pub(crate) threshold_off: Option<f32>,
     /// Frames (80 ms each) that must count …

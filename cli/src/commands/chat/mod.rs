@@ -12,7 +12,6 @@ mod console;
 mod editor;
 mod person;
 mod screen;
-mod setup;
 pub(in crate::commands) mod style;
 mod talk;
 mod terminal;
@@ -25,10 +24,10 @@ use tenpass_agent::session::ThinkSetting;
 use tenpass_tools::assistant::{Live, LiveStore};
 
 use console::Console;
-use setup::{Choices, choices, shown};
 use talk::{Load, Setup, Talk};
 use terminal::Terminal;
 
+use super::assistant_setup::{Choices, choices, shown};
 use super::trace::short;
 use crate::args::agent::Chat;
 use crate::backend;
@@ -38,7 +37,7 @@ use crate::failure::Failure;
 
 /// Carries out the command.
 pub(crate) async fn run(context: Arc<Context>, chat: Chat) -> Result<Exit, Failure> {
-    let choices = Arc::new(choices(&context, &chat)?);
+    let choices = Arc::new(choices(&context, &chat.assistant)?);
     let mut store = LiveStore::open(&choices.options().folder)?;
     let mut session = commands::opened(&store.database, chat.thread.as_deref())?;
     if let Some(level) = chat.think {

@@ -7,16 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use tenpass_agent::claims;
 use tenpass_agent::feedback::{label_from_feedback, verdict_record};
 use tenpass_agent::interaction::Recorder as _;
 use tenpass_agent::prompt::Language;
 use tenpass_agent::run::TurnReport;
 use tenpass_agent::session::{Feedback, Input, SessionState, is_emergency};
 use tenpass_model::BoxFuture;
-use tenpass_tools::assistant::{AssistantError, Live, LiveStore, store_unanswered};
+use tenpass_tools::assistant::{AssistantError, Live, LiveStore, store_unanswered, unborne_claims};
+use tenpass_trace::TurnEnd;
 use tenpass_trace::database::{Verdict, VerdictSource};
-use tenpass_trace::{CallOutcome, FailureClass, TurnEnd};
 use tokio_util::sync::CancellationToken;
 
 use super::console::{Console, Line};
@@ -279,27 +278,9 @@ impl Talk {
 
     /// Says it beside an answer that claims what was not done: the model's words are not the record.
     fn hold_against_ledger(&self, report: &TurnReport) {
-        if report.end.is_interrupted() {
-            return;
-        }
-        let own = report.ledger.iter().filter(|call| call.outcome != CallOutcome::Repeated);
-        let ledger: Vec<claims::LedgerEntry> = own
-            .map(|call| claims::LedgerEntry {
-                tool: call.tool.clone(),
-                arguments: call.arguments.clone(),
-                outcome: call.outcome.into(),
-                confirmed: None,
-                tier: Some(call.tier),
-            })
-            .collect();
-        for finding in claims::check(&report.text, &ledger, &[]) {
-            let span = one_line(&finding.span, 120);
-            let why = match finding.class {
-                FailureClass::ClaimedNotDone => "no call of this turn did that",
-                FailureClass::DeniedButDone => "a call of this turn did it",
-                _ => continue,
-            };
-            self.write_line(&self.paint().ink(Ink::Yellow, &format!("! “{span}”: {why}")));
+        for claim in unborne_claims(report) {
+            let (text, why) = (one_line(&claim.text, 120), claim.why);
+            self.write_line(&self.paint().ink(Ink::Yellow, &format!("! “{text}”: {why}")));
         }
     }
 

@@ -1,6 +1,7 @@
 //! `tenpass nightly`: the benches of the profile, one after the other, each beside its baseline.
 
 mod outputs;
+pub(super) mod speech;
 mod step;
 mod units;
 
@@ -81,7 +82,7 @@ fn plan(context: &Context) -> Result<Plan, Failure> {
     let models = if models.is_empty() { vec![settings.model.clone()] } else { models };
     let mut steps = Vec::new();
     for bench in benches {
-        if bench == "claims" {
+        if bench == "claims" || speech::is_one(&bench) {
             steps.push((bench, None));
         } else {
             steps.extend(models.iter().map(|model| (bench.clone(), Some(model.clone()))));
@@ -98,8 +99,10 @@ fn there(context: &Context, benches: Vec<String>) -> Result<Vec<String>, Failure
     let usual = entry.is_some_and(|entry| entry.origin == Origin::Default);
     let (there, missing): (Vec<String>, Vec<String>) = benches.into_iter().partition(|bench| context.has_bench(bench));
     match missing.first() {
-        Some(bench) if there.is_empty() || !usual => Err(Failure::mistake(format!("there is no cases/{bench} here"))
-            .hint("run it inside the project, or name the benches that it has in the settings: nightly.benches")),
+        Some(bench) if there.is_empty() || !usual => {
+            Err(Failure::mistake(format!("there is nothing of bench {bench} here"))
+                .hint("run it inside the project, or name the benches that it has in the settings: nightly.benches"))
+        }
         Some(bench) => {
             context.printer.note(&format!("there is no cases/{bench} here: bench {bench} is left out"));
             Ok(there)
@@ -117,6 +120,7 @@ async fn work(
     cancel: CancellationToken,
 ) -> Result<Option<Vec<RunComparison>>, Failure> {
     let mut comparisons = Vec::new();
+    let earlier: Vec<Night> = nights.all()?.into_iter().take_while(|known| known.id != night.id).collect();
     for place in 0..night.steps.len() {
         if night.steps[place].result().is_some() {
             comparisons.extend(step::again(context, night, place)?);
@@ -125,7 +129,7 @@ async fn work(
         }
         night.steps[place].state = StepState::Running { run: None };
         nights.save(night)?;
-        let (state, comparison) = match step::measure(context, night, place, cancel.clone()).await {
+        let (state, comparison) = match step::measure(context, &earlier, night, place, cancel.clone()).await {
             Ok(step::Ended::Interrupted { run }) => {
                 night.steps[place].state = StepState::Running { run };
                 nights.save(night)?;

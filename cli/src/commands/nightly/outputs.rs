@@ -29,6 +29,7 @@ pub(super) fn write(
     junit::write(&suites(&runs, night, &all)?, &mut xml).map_err(Failure::bug)?;
     nights.write(&night.id, "junit.xml", &xml)?;
     let folder = nights.of(&night.id);
+    let page = if runs.is_empty() { "" } else { "report.html, " };
     if !runs.is_empty() {
         let options = ReportOptions {
             title: Some(format!("tenpass: the night of {}", night.id)),
@@ -49,7 +50,7 @@ pub(super) fn write(
             context.printer.out(&format!("{name}: first to break: {case}, on the night of {night}"));
         }
     }
-    context.printer.note(&format!("report.html, junit.xml and summary.md are in {}", folder.display()));
+    context.printer.note(&format!("{page}junit.xml and summary.md are in {}", folder.display()));
     Ok(match (night.is_bad() || something_broke, night.is_incomplete()) {
         (true, _) => Exit::No,
         (false, true) => Exit::Backend,
@@ -66,7 +67,9 @@ fn up_to(all: Vec<Night>, night: &Night) -> Vec<Night> {
 /// The runs of the steps that were measured.
 fn runs<'a>(context: &Context, night: &'a Night) -> Result<Vec<(&'a Step, Run)>, Failure> {
     let store = context.runs();
-    let ids = night.steps.iter().filter_map(|step| Some((step, step.result()?.run.as_deref()?)));
+    // Runs of speech have a store and tables of their own.
+    let of_models = night.steps.iter().filter(|step| !super::speech::is_one(&step.bench));
+    let ids = of_models.filter_map(|step| Some((step, step.result()?.run.as_deref()?)));
     ids.map(|(step, id)| Ok((step, open_run(&store, id)?))).collect()
 }
 

@@ -7,6 +7,7 @@ use tenpass_review::nightly::{BenchResult, Night, Roles, measure as counted};
 use tenpass_review::{CompareOptions, ReviewError, baseline_of};
 use tokio_util::sync::CancellationToken;
 
+use super::speech;
 use crate::args::bench::{Bench, Benches};
 use crate::args::{Arguments, Command};
 use crate::commands::{bench, claims};
@@ -26,11 +27,15 @@ pub(super) enum Ended {
 /// Measures the step at `place`.
 pub(super) async fn measure(
     context: &Context,
+    earlier: &[Night],
     night: &Night,
     place: usize,
     cancel: CancellationToken,
 ) -> Result<Ended, Failure> {
     let step = &night.steps[place];
+    if speech::is_one(&step.bench) {
+        return speech::measure(context, earlier, night, &step.bench);
+    }
     let Some(model) = &step.model else {
         return Ok(Ended::Measured { result: Box::new(claims::nightly(context)?), comparison: None });
     };
@@ -50,8 +55,8 @@ pub(super) async fn measure(
 /// The comparison of a step that an earlier process of this night has measured.
 pub(super) fn again(context: &Context, night: &Night, place: usize) -> Result<Option<RunComparison>, Failure> {
     match night.steps[place].result().and_then(|result| result.run.as_deref()) {
-        Some(run) => Ok(result(context, night, run)?.1),
-        None => Ok(None),
+        Some(run) if !speech::is_one(&night.steps[place].bench) => Ok(result(context, night, run)?.1),
+        _ => Ok(None),
     }
 }
 

@@ -33,6 +33,9 @@ struct Details {
     clips: Vec<Clip>,
     passes: u32,
     delta: f64,
+    /// Engines whose models know English only.
+    #[serde(default)]
+    english: Vec<String>,
 }
 
 /// A run and what scores it.
@@ -44,6 +47,8 @@ pub(super) struct Stored {
     pub(super) clips: Vec<Clip>,
     pub(super) passes: u32,
     pub(super) delta: f64,
+    /// Engines whose models know English only.
+    pub(super) english: Vec<String>,
 }
 
 /// A run that is about to go on.
@@ -64,8 +69,8 @@ fn read(run: SpeechRun) -> Result<(Stored, PathBuf), Failure> {
         .map_err(|error| Failure::mistake(format!("{}: details: {error}", path.display())))?;
     let commands = Commands::parse(&path, &details.commands)?;
     let prompts = Prompts::parse(&path, &details.prompts, commands.wake_word())?;
-    let Details { arms, clips, passes, delta, corpus, .. } = details;
-    Ok((Stored { run, commands, prompts, arms, clips, passes, delta }, corpus))
+    let Details { arms, clips, passes, delta, corpus, english, .. } = details;
+    Ok((Stored { run, commands, prompts, arms, clips, passes, delta, english }, corpus))
 }
 
 /// A run that was stopped, on the same corpus with the same models.
@@ -104,6 +109,8 @@ pub(super) fn fresh(context: &Context, typed: &BenchStt) -> Result<Session, Fail
     prompts.check(&clips, &commands)?;
     let engines = load(context, &arms)?;
     let passes = typed.passes.unwrap_or(context.resolved.settings.passes);
+    let english: Vec<String> =
+        engines.iter().filter(|(_, engine)| !engine.info().multilingual).map(|(spec, _)| spec.clone()).collect();
     let details = Details {
         corpus: std::path::absolute(&folder).unwrap_or_else(|_| folder.clone()),
         commands: text(&commands_path)?,
@@ -112,6 +119,7 @@ pub(super) fn fresh(context: &Context, typed: &BenchStt) -> Result<Session, Fail
         clips: clips.clone(),
         passes,
         delta,
+        english: english.clone(),
     };
     let details = serde_json::to_value(&details).map_err(Failure::bug)?;
     let record =
@@ -126,7 +134,7 @@ pub(super) fn fresh(context: &Context, typed: &BenchStt) -> Result<Session, Fail
         manifest.seed = typed.seed;
         manifest.details = details;
     })?;
-    let stored = Stored { run, commands, prompts, arms, clips, passes, delta };
+    let stored = Stored { run, commands, prompts, arms, clips, passes, delta, english };
     Ok(Session { stored, corpus, engines })
 }
 

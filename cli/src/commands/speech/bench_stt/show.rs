@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::json;
 use tenpass_frame::Kind;
 use tenpass_listening::stt::{
-    ArmSummary, Confusion, Judgement, Share, SttPass, Style, Summary, confusions, score, summarise,
+    ArmSummary, Confusion, Judgement, Share, SttPass, Style, Summary, confusions, missing, score, summarise,
 };
 
 use super::setup::Stored;
@@ -26,6 +26,15 @@ pub(super) fn print(context: &Context, typed: &BenchStt, stored: &Stored) -> Res
     let summary = summarise(&stored.arms, &scored, delta, stored.run.manifest().seed);
     let list = confusions(&scored);
     let format = typed.format.format;
+    let missing = missing(&stored.arms, &stored.clips, stored.passes, &stored.english, &passes);
+    if missing > 0 {
+        let id = &stored.run.manifest().id;
+        context.printer.note(&format!(
+            "warning: run {id} is unfinished: {missing} of {} transcriptions are missing; \
+             tenpass bench stt --resume {id}",
+            missing + passes.iter().filter(|pass| pass.error.is_none()).count()
+        ));
+    }
     if typed.confusions {
         show(context.printer, format, CONFUSIONS, &list, || confused(&list))?;
     } else {
@@ -36,6 +45,7 @@ pub(super) fn print(context: &Context, typed: &BenchStt, stored: &Stored) -> Res
                 "corpus": stored.run.manifest().corpora,
                 "clips": stored.clips.len(),
                 "passes": passes.len(),
+                "missing": missing,
                 "delta": delta,
                 "summary": summary,
                 "confusions": list,

@@ -14,7 +14,7 @@ use tenpass_listening::turn::{ClockKind, TurnBench, TurnClip, TurnPass, summaris
 use tenpass_speech::commands::Commands;
 use tenpass_speech::drive::{Components, EngineEars, EngineMouth, Timed};
 use tenpass_speech::turn::{Route, TurnOptions};
-use tenpass_stt::{Decoding, SttSpec};
+use tenpass_stt::{Decoding, Enough, SttSpec};
 use tenpass_tts::SpeakOptions;
 use tenpass_wake::Vad;
 
@@ -90,10 +90,7 @@ pub(crate) fn run(context: &Context, command: &BenchTurn) -> Result<Exit, Failur
 fn open(context: &Context, plan: &mut Plan) -> Result<Session, Failure> {
     let spec = SttSpec::parse(&plan.engine).map_err(transcribe::failure)?;
     let corpus = Corpus::open(&plan.corpus)?;
-    let commands = Commands::load(&plan.commands).map_err(|error| {
-        let hint = error.hint();
-        Failure::mistake(&error).hint(hint)
-    })?;
+    let commands = Arc::new(Commands::load(&plan.commands)?);
     let vad = asset(context, "silero-vad")?;
     Vad::load(&vad)?;
     let engine = transcribe::open_engine(context, &spec, true)?;
@@ -101,6 +98,7 @@ fn open(context: &Context, plan: &mut Plan) -> Result<Session, Failure> {
     let decoding = Decoding {
         language: Some(plan.language.clone()),
         threads: plan.threads.map_or(0, usize::from),
+        enough: Some(enough(&commands, &plan.language)),
         ..Decoding::default()
     };
     let ears = EngineEars::new(engine, decoding);
@@ -160,8 +158,14 @@ fn done(language: &str) -> &'static str {
     if language.starts_with("fr") { "C'est fait." } else { "Done." }
 }
 
+/// A closed command needs no second hearing, however improbable the words are by themselves: one word alone often is.
+fn enough(commands: &Arc<Commands>, language: &str) -> Enough {
+    let (commands, language) = (commands.clone(), language.to_owned());
+    Enough::new(move |text| commands.dispatch_heard(text, &language).id().is_some())
+}
+
 /// Closed commands first, with the wake word or, since the turn began with it, without.
-fn router(commands: Commands, language: String) -> impl Fn(&str) -> Timed<Route> + Send + Sync {
+fn router(commands: Arc<Commands>, language: String) -> impl Fn(&str) -> Timed<Route> + Send + Sync {
     move |text| {
         let found = commands.dispatch_heard(text, &language);
         let route = match found.id() {

@@ -3,19 +3,24 @@
 mod ablate;
 mod show;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use tenpass_corpus::Corpus;
 use tenpass_listening::store::{CorpusRecord, EngineRecord, Manifest, SpeechRun};
-use tenpass_listening::wake::{Contender, Listened, Sounds, SummaryOptions, WakeBenchError, listen, summarise};
+use tenpass_listening::wake::{
+    Contender, Listened, Sounds, SummaryOptions, WakeBenchError, listen, summarise, word_hits,
+};
+use tenpass_stats::Tally;
 use tenpass_train::features::sound_hash;
 use tenpass_train::wake::Role;
 use tenpass_wake::EmbeddingModel;
 
 use super::assets::asset;
+use super::head;
 use super::provenance::provenance;
-use super::train::setup::head_in_service;
 use crate::args::speech::bench_wake::BenchWake;
+use crate::commands::nightly::speech::Counted;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -28,8 +33,12 @@ pub(crate) fn run(context: &Context, command: &BenchWake) -> Result<Exit, Failur
     if !command.ablate.is_empty() {
         return ablate::run(context, command);
     }
-    let paths = if command.heads.is_empty() { vec![head_in_service(context)?] } else { command.heads.clone() };
-    let heads: Vec<Contender> = paths.iter().map(|path| Contender::open(path)).collect::<Result<_, _>>()?;
+    let chosen = head::heads(context, &command.heads)?;
+    let mut heads: Vec<Contender> = chosen.iter().map(|head| Contender::open(&head.path)).collect::<Result<_, _>>()?;
+    for (contender, head) in heads.iter_mut().zip(&chosen).filter(|_| command.heads.is_empty()) {
+        contender.name.clone_from(&head.name);
+        context.printer.note(&format!("measured is {}", head.told()));
+    }
     let word = word(command, &heads)?;
     let folders = if command.corpus.is_empty() { corpora_with(context, &word)? } else { command.corpus.clone() };
     let mut sounds = Sounds::load(&folders, &word, command.threshold.is_none(), command.data.data_seed)?;
@@ -55,6 +64,30 @@ pub(crate) fn run(context: &Context, command: &BenchWake) -> Result<Exit, Failur
     show::print(context, command, &summary, &sounds)?;
     context.printer.note(&format!("kept in {}", run.folder().display()));
     Ok(Exit::Yes)
+}
+
+/// Words of the test that the first head of a run heard, at the threshold that the bench reports it with.
+pub(in crate::commands) fn heard(run: &SpeechRun) -> Result<Counted, Failure> {
+    let passes = run.passes::<Listened>().map_err(WakeBenchError::from)?;
+    let path = run.manifest().engines.first().map(|engine| PathBuf::from(&engine.spec)).unwrap_or_default();
+    let options = SummaryOptions {
+        threshold: None,
+        target_per_hour: run.manifest().details["target"].as_f64().unwrap_or(0.5),
+        recorded: vec![head::threshold_beside(&path)],
+        names: vec![path.display().to_string()],
+    };
+    let Some(summary) = summarise(&passes, &options).heads.into_iter().next() else {
+        return Ok(Counted { cases: BTreeMap::new(), invalid: 0, notes: Vec::new() });
+    };
+    let mut cases: BTreeMap<String, Tally> = BTreeMap::new();
+    for (clip, hit) in word_hits(&passes, 0, summary.threshold) {
+        cases.entry(format!("word {clip:04}")).or_default().record(hit);
+    }
+    let note = format!(
+        "{} of {} words missed at threshold {:.3}; {}",
+        summary.misses, summary.words, summary.threshold, summary.proves
+    );
+    Ok(Counted { cases, invalid: 0, notes: vec![note] })
 }
 
 /// What was typed, or the one word that the heads are for.
@@ -132,7 +165,8 @@ impl Kept<'_> {
             manifest.engines = engines;
             manifest.corpora = corpora;
             manifest.seed = seed;
-            manifest.details = serde_json::json!({ "word": self.word, "words": words });
+            manifest.details =
+                serde_json::json!({ "word": self.word, "words": words, "target": self.command.data.target });
         });
         Ok(created.map_err(WakeBenchError::from)?)
     }

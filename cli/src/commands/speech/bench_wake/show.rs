@@ -146,6 +146,17 @@ fn text(command: &BenchWake, summary: &Summary, sounds: &Sounds) -> String {
             text.push_str(&format!("; not proved: {}", head.cannot_prove));
         }
         text.push('\n');
+        if let Some(near) = &head.near {
+            text.push_str(&format!(
+                "{}: {} of {} near misses woke it: {} % ({}–{}); counted apart\n",
+                head.head,
+                near.woke,
+                near.said,
+                percent(near.woke as f64 / near.said.max(1) as f64),
+                percent(near.rate.0),
+                percent(near.rate.1)
+            ));
+        }
     }
     for pair in &summary.differences {
         text.push_str(&format!(

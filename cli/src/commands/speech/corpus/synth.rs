@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tenpass_audio::Audio;
 use tenpass_audio::augment::Augment;
-use tenpass_corpus::{Corpus, SynthEvent, SynthPlan, SynthReport, add_noise, synth};
+use tenpass_corpus::{Corpus, SynthEvent, SynthPlan, SynthReport, SynthSize, add_noise, synth, synth_size};
 
 use super::{opened, phrases, voices};
 use crate::args::speech::corpus::Synth;
@@ -19,6 +19,8 @@ use crate::progress::StageProgress;
 const MOST_BACKGROUNDS: usize = 400;
 /// Failures that are told one by one.
 const TOLD: usize = 5;
+/// More new clips than this are seldom meant.
+const MANY: usize = 50_000;
 
 /// Carries out the command.
 pub(super) fn run(context: &Context, command: &Synth) -> Result<Exit, Failure> {
@@ -35,7 +37,9 @@ pub(super) fn run(context: &Context, command: &Synth) -> Result<Exit, Failure> {
     if !phrases.is_empty() {
         // Voices of languages in which nothing is said would only be loaded.
         let languages: BTreeSet<&str> = phrases.iter().map(|phrase| phrase.language.as_str()).collect();
-        let voices = voices::voices(context, &command.voice, &languages)?;
+        let voices = voices::voices(context, &command.voice, command.variants, &languages)?;
+        let size = synth_size(&corpus, &plan, &voices, &phrases);
+        announce(context, command, &size, voices.len())?;
         let report = spoken(context, &mut corpus, &plan, &voices, &phrases)?;
         tell(context, &report);
     }
@@ -50,6 +54,31 @@ pub(super) fn run(context: &Context, command: &Synth) -> Result<Exit, Failure> {
         summary.folder, summary.clips, summary.minutes, summary.voices, summary.hash
     ));
     Ok(Exit::Yes)
+}
+
+/// Says what it will be, and refuses what nobody means.
+fn announce(context: &Context, command: &Synth, size: &SynthSize, voices: usize) -> Result<(), Failure> {
+    let new = size.clips - size.before;
+    let length = match size.seconds {
+        few if few < 120.0 => format!("{few:.0} s"),
+        some if some < 5400.0 => format!("{:.0} minutes", some / 60.0),
+        many => format!("{:.1} hours", many / 3600.0),
+    };
+    let bytes = match size.bytes {
+        some if some < 1e9 => format!("{:.1} MB", some / 1e6),
+        many => format!("{:.1} GB", many / 1e9),
+    };
+    let voices = if voices == 1 { "1 voice".to_owned() } else { format!("{voices} voices") };
+    let about = format!("{new} clips by {voices}, about {length} and {bytes}");
+    if new > MANY && !command.large {
+        return Err(Failure::mistake(format!("{about}: that is more than {MANY} clips")).hint(
+            "name voices (--voice), take fewer phrases (--usual, --most N), fewer voices each (--voices-per-phrase N) \
+             or fewer --rounds; --large if it is meant",
+        ));
+    }
+    let before = if size.before > 0 { format!("; {} are there already", size.before) } else { String::new() };
+    context.printer.note(&format!("{about}{before}"));
+    Ok(())
 }
 
 fn plan(command: &Synth) -> Result<SynthPlan, Failure> {

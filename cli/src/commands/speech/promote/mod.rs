@@ -5,9 +5,10 @@ mod judge;
 use std::path::Path;
 
 use serde::Serialize;
-use tenpass_train::promote::{Decision, Evidence, InService, Proposal, State};
+use tenpass_train::promote::{Decision, Evidence, InService, Incoming, Proposal, State};
 use tenpass_train::wake::Record;
 
+use super::head::{self, threshold_beside};
 use super::shadow::Places;
 use crate::args::speech::promote::{Accept, Promote, Reject, Rollback, Status};
 use crate::context::Context;
@@ -43,7 +44,7 @@ fn status(context: &Context, command: &Status) -> Result<Exit, Failure> {
     // Without any shadow there is still something to say: what is in service.
     let judged = match judge(context, &places, &command.judged) {
         Ok(judged) => Some(judged),
-        Err(failure) if in_service.is_some() && command.judged.which.candidate.is_none() => {
+        Err(failure) if command.judged.which.candidate.is_none() => {
             context.printer.note(&failure.message);
             None
         }
@@ -51,9 +52,11 @@ fn status(context: &Context, command: &Status) -> Result<Exit, Failure> {
     };
     let held = judged.as_ref().is_none_or(|judged| judged.proposal.state == State::Held);
     if command.format.json() {
+        // The hashes of what it was trained on are nobody's reading.
+        let brief = |head: Option<InService>| head.map(|head| InService { record: None, ..head });
         context.printer.json(&Shown {
-            in_service,
-            previous,
+            in_service: brief(in_service),
+            previous: brief(previous),
             candidate: judged.as_ref().map(|judged| judged.name.as_str()),
             proposal: judged.as_ref().map(|judged| &judged.proposal),
             evidence: judged.as_ref().map(|judged| &judged.evidence),
@@ -61,10 +64,9 @@ fn status(context: &Context, command: &Status) -> Result<Exit, Failure> {
         })?;
     } else {
         let mut text = String::new();
-        for (what, head) in [("in service", in_service), ("previous", previous)] {
-            if let Some(head) = head {
-                text.push_str(&format!("{what}: {} since {} ({})\n", head.name, head.since, &head.sha256[..12]));
-            }
+        text.push_str(&served(context, &places, in_service.as_ref())?);
+        if let Some(head) = previous {
+            text.push_str(&format!("previous: {}\n", described(&head)));
         }
         if let Some(judged) = &judged {
             text.push_str(&conditions(judged));
@@ -75,6 +77,32 @@ fn status(context: &Context, command: &Status) -> Result<Exit, Failure> {
         context.printer.out(&text);
     }
     Ok(if held { Exit::Yes } else { Exit::No })
+}
+
+/// What listens for the wake word now, and where it came from. A setting or, without any head in service, the shipped head
+/// stands before it: then that is said.
+fn served(context: &Context, places: &Places, in_service: Option<&InService>) -> Result<String, Failure> {
+    let mut text = String::new();
+    if let Some(head) = in_service {
+        text.push_str(&format!("in service: {}\n", described(head)));
+    }
+    match head::head_of(context, places, None) {
+        Ok(head) if !matches!(head.origin, head::Origin::Service(_)) => {
+            text.push_str(&format!("what listens: {}, threshold {}\n", head.told(), head.threshold_told()));
+        }
+        Ok(_) => {}
+        Err(failure) if in_service.is_none() => text.push_str(&format!("in service: nothing ({})\n", failure.message)),
+        Err(failure) => return Err(failure),
+    }
+    Ok(text)
+}
+
+/// One head with its threshold, hash and origin.
+fn described(head: &InService) -> String {
+    let threshold =
+        head.threshold.map_or_else(|| "0.5, the usual one".to_owned(), |threshold| format!("{threshold:.3}"));
+    let from = head.from.as_ref().map_or_else(String::new, |from| format!(", from {}", from.display()));
+    format!("{} since {}, threshold {threshold} ({}){from}", head.name, head.since, short(&head.sha256))
 }
 
 /// The four conditions with their numbers.
@@ -137,9 +165,20 @@ fn accept(context: &Context, command: &Accept) -> Result<Exit, Failure> {
     }
     // What cannot be read as a head must not get into service.
     tenpass_wake::Head::load(&judged.head)?;
-    let threshold = Record::beside(&judged.head).ok().flatten().map(|record| record.threshold);
+    let beside = std::fs::read_to_string(Record::path(&judged.head)).ok();
+    let incoming = Incoming {
+        name: Some(judged.name.clone()),
+        from: command.judged.which.candidate.as_deref().and_then(|path| std::path::absolute(path).ok()),
+        threshold: threshold_beside(&judged.head),
+        // Only what is known to be of this very file.
+        record: match Record::beside(&judged.head)? {
+            Some(_) => beside.and_then(|text| serde_json::from_str(&text).ok()),
+            None => None,
+        },
+        head: judged.head.clone(),
+    };
     let despite = command.despite.clone().filter(|_| judged.proposal.state != State::Held);
-    let new = service.accept(&judged.head, threshold, places.now, |old, new| Decision::Accepted {
+    let new = service.accept(incoming, places.now, |old, new| Decision::Accepted {
         at: places.now,
         head: judged.name.clone(),
         sha256: new.sha256.clone(),
@@ -148,11 +187,16 @@ fn accept(context: &Context, command: &Accept) -> Result<Exit, Failure> {
         evidence: Box::new(judged.evidence.clone()),
         proposal: judged.proposal.clone(),
     })?;
-    context.printer.out(&format!(
-        "{} is in service ({}); `tenpass promote rollback wake` takes it back",
-        judged.name,
-        short(&new.sha256)
-    ));
+    context.printer.out(&format!("in service: {}", described(&new)));
+    match &context.resolved.settings.speech.wake_head {
+        Some(setting) => context.printer.note(&format!(
+            "the setting speech.wake_head names {}, and that is what listens: clear it to use the head in service",
+            setting.display()
+        )),
+        None => context.printer.note(
+            "from now on it is what `wake listen` and the benches use; `tenpass promote rollback wake` takes it back",
+        ),
+    }
     Ok(Exit::Yes)
 }
 
@@ -179,6 +223,10 @@ fn digest(head: &Path) -> Result<String, Failure> {
 fn rollback(context: &Context, command: &Rollback) -> Result<Exit, Failure> {
     let places = Places::new(context, command.folder.as_deref());
     let back = places.service()?.rollback(places.now)?;
-    context.printer.out(&format!("{} is in service again ({})", back.name, short(&back.sha256)));
+    context.printer.out(&format!("in service again: {}", described(&back)));
+    if let Some(setting) = &context.resolved.settings.speech.wake_head {
+        let setting = setting.display();
+        context.printer.note(&format!("the setting speech.wake_head names {setting}, and that is what listens"));
+    }
     Ok(Exit::Yes)
 }

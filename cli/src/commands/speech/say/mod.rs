@@ -4,6 +4,8 @@ mod listing;
 mod player;
 mod voices;
 
+pub(super) use player::Player;
+
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;

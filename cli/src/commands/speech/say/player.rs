@@ -18,20 +18,25 @@ const PLAYERS: &[(&str, &[&str])] = &[
 ];
 
 /// A program that plays, with its arguments.
-pub(super) struct Player {
+pub(in crate::commands::speech) struct Player {
     program: PathBuf,
     arguments: &'static [&'static str],
 }
 
 impl Player {
     /// The first one on this machine.
-    pub(super) fn find() -> Result<Self, Failure> {
+    pub(in crate::commands::speech) fn find() -> Result<Self, Failure> {
         let (program, arguments) = find(std::env::var_os("PATH").as_deref()).ok_or_else(|| {
             let names: Vec<&str> = PLAYERS.iter().map(|(name, _)| *name).collect();
             Failure::backend(format!("no program that plays sound is on this machine ({})", names.join(", ")))
                 .hint("write a file instead: tenpass say … --out FILE.wav")
         })?;
         Ok(Self { program, arguments })
+    }
+
+    /// Plays a file.
+    pub(in crate::commands::speech) fn file(&self, path: &Path) -> Result<(), Failure> {
+        run(&self.program, self.arguments, path)
     }
 
     /// Plays each chunk while the next ones are made.

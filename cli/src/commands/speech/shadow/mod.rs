@@ -1,6 +1,7 @@
 //! `tenpass shadow`.
 
 mod places;
+mod probe;
 mod start;
 mod status;
 
@@ -18,6 +19,7 @@ pub(super) use places::{Places, ShadowPlace, thresholds};
 pub(crate) fn run(context: &Context, command: &Shadow) -> Result<Exit, Failure> {
     match command {
         Shadow::Start(command) => start::run(context, command),
+        Shadow::Probe(command) => probe::run(context, command),
         Shadow::Status(command) => status::run(context, command),
         Shadow::Label(command) => status::label(context, command),
     }

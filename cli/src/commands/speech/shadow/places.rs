@@ -6,8 +6,8 @@ use jiff::civil::DateTime;
 use tenpass_train::promote::Service;
 use tenpass_train::records::digest_file;
 use tenpass_train::shadow::{Line, Session, civil_s, read_shadow};
-use tenpass_train::wake::Record;
 
+use super::super::head::threshold_beside;
 use crate::args::speech::shadow::Which;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -29,13 +29,12 @@ pub(in crate::commands::speech) struct ShadowPlace {
 }
 
 impl Places {
-    /// What was typed, or `wake` in the data folder.
+    /// What was typed, or `wake` in the agent's folder.
     pub(in crate::commands::speech) fn new(context: &Context, typed: Option<&Path>) -> Self {
-        let data = context.home.agent.parent().unwrap_or(&context.home.agent);
         let now = jiff::Zoned::now().datetime();
         // Nobody reads nanoseconds.
         let now = now.round(jiff::Unit::Second).unwrap_or(now);
-        Self { folder: typed.map_or_else(|| data.join("wake"), Path::to_owned), now }
+        Self { folder: typed.map_or_else(|| context.agent_folder().join("wake"), Path::to_owned), now }
     }
 
     /// The head in service.
@@ -107,11 +106,7 @@ fn sessions(lines: &[Line]) -> impl Iterator<Item = &Session> {
     })
 }
 
-/// The thresholds that two heads bring in the files beside them: the record of a training, or `service.json`.
+/// The thresholds that two heads bring in the files beside them.
 pub(in crate::commands::speech) fn thresholds(heads: [&Path; 2]) -> [Option<f32>; 2] {
-    heads.map(|head| {
-        let text = std::fs::read_to_string(Record::path(head)).ok()?;
-        let beside: serde_json::Value = serde_json::from_str(&text).ok()?;
-        beside["threshold"].as_f64().map(|threshold| threshold as f32).filter(|on| *on > 0.0 && *on <= 1.0)
-    })
+    heads.map(threshold_beside)
 }

@@ -1,9 +1,8 @@
 //! `tenpass shadow start`.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use tenpass_audio::{Audio, Resampler, SPEECH_RATE};
+use tenpass_audio::Audio;
 use tenpass_speech::commands::Commands;
 use tenpass_stt::{Decoding, SttSpec, Transcriber};
 use tenpass_train::records::digest_file;
@@ -12,15 +11,14 @@ use tenpass_train::wake::Record;
 use tenpass_wake::{DetectorConfig, EmbeddingModel, Head, Vad, Verifier};
 
 use super::super::assets::asset;
-use super::super::transcribe;
+use super::super::commands::commands_path;
+use super::super::head::head_of;
+use super::super::{source, transcribe};
 use super::places::{Places, thresholds};
 use crate::args::speech::shadow::Start;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-
-/// Where the closed commands of a checkout or project are.
-const COMMANDS: &str = "corpora/commands/commands.toml";
 
 /// Samples of a minute: after so many the exposure is written.
 const MINUTE: usize = 60 * 16_000;
@@ -53,8 +51,7 @@ pub(super) fn run(context: &Context, command: &Start) -> Result<Exit, Failure> {
     let mut listener = Listener::new(setup, &folder, start, follow)?;
     let found = match days {
         Some(days) => recorded(context, &mut listener, &days)?,
-        None if command.from.is_some() => stdin(&mut listener)?,
-        None => microphone(&mut listener)?,
+        None => live(&mut listener, command.from.is_some())?,
     };
     context.printer.out(&format!("{}: {}", counted(found), folder.join("shadow.jsonl").display()));
     Ok(Exit::Yes)
@@ -84,18 +81,9 @@ fn recorded(context: &Context, listener: &mut Listener<'_>, days: &[RecordedDay]
 
 /// The head to compare with, and its name.
 fn champion(context: &Context, command: &Start, places: &Places) -> Result<(PathBuf, String), Failure> {
-    if let Some(named) = command.champion.clone().or_else(|| context.resolved.settings.speech.wake_head.clone()) {
-        let name = name_of(&named);
-        return Ok((named, name));
-    }
-    let service = places.service()?;
-    let name = service.current()?.map(|head| head.name);
-    service.head().zip(name).ok_or_else(|| {
-        Failure::backend("no head is in service").hint(
-            "name one with --champion FILE, or put a first one into service: tenpass promote accept wake --candidate FILE \
-             --despite \"the first\"",
-        )
-    })
+    let head = head_of(context, places, command.champion.as_deref())?;
+    context.printer.note(&format!("compared with {}", head.told()));
+    Ok((head.path, format!("{}.onnx", head.name)))
 }
 
 fn name_of(head: &Path) -> String {
@@ -132,12 +120,7 @@ fn kept(folder: &Path, head: &Path, name: &str) -> Result<PathBuf, Failure> {
 fn follow(context: &Context, command: &Start) -> Result<Option<Follow<'static>>, Failure> {
     let Some(spec) = &command.follow else { return Ok(None) };
     let spec = SttSpec::parse(spec).map_err(transcribe::failure)?;
-    let path = context.in_project(None, "corpora").map(|_| PathBuf::from(COMMANDS))?;
-    let path = context.home.project.as_ref().map_or(path.clone(), |project| project.join(&path));
-    let commands = Commands::load(&path).map_err(|error| {
-        let hint = error.hint();
-        Failure::mistake(&error).hint(hint)
-    })?;
+    let commands = Commands::load(&commands_path(context, None)?)?;
     let engine = transcribe::open_engine(context, &spec, true)?;
     let language = command.language.clone();
     let decoding = Decoding { language: Some(language.clone()), ..Decoding::default() };
@@ -161,61 +144,22 @@ fn followed(
     command.then_some(true)
 }
 
-/// Listens, and writes the exposure every minute.
-struct Minutes<'a, 'b> {
-    listener: &'a mut Listener<'b>,
-    heard: usize,
-}
-
-impl Minutes<'_, '_> {
-    fn push(&mut self, samples: &[f32]) -> Result<(), Failure> {
-        self.listener.push(samples)?;
-        self.heard += samples.len();
-        if self.heard >= MINUTE {
-            self.heard = 0;
-            self.listener.flush()?;
+/// What the microphone or stdin gives, until it ends; the exposure is written every minute.
+fn live(listener: &mut Listener<'_>, stdin: bool) -> Result<Found, Failure> {
+    let mut heard = 0;
+    let mut hear = |samples: &[f32]| {
+        listener.push(samples)?;
+        heard += samples.len();
+        if heard >= MINUTE {
+            heard = 0;
+            listener.flush()?;
         }
-        Ok(())
+        Ok(true)
+    };
+    if stdin {
+        source::stdin(&mut hear)?;
+    } else {
+        source::microphone("tenpass shadow start … --from -", &mut hear)?;
     }
-}
-
-/// What the microphone hears, until it is gone.
-fn microphone(listener: &mut Listener<'_>) -> Result<Found, Failure> {
-    const PIPE: &str = "arecord -q -f S16_LE -r 16000 -c 1 | tenpass shadow start … --from -";
-    let mut opened = tenpass_audio::microphone(None)
-        .map_err(|error| Failure::backend(&error).hint(format!("{}; or pipe it in: {PIPE}", error.hint())))?;
-    let mut resampler = Resampler::new(opened.rate(), SPEECH_RATE);
-    let (mut block, mut samples) = (Vec::new(), Vec::new());
-    let mut minutes = Minutes { listener, heard: 0 };
-    while opened.next_block(&mut block).map_err(Failure::backend)? {
-        samples.clear();
-        resampler.push(&block, &mut samples);
-        minutes.push(&samples)?;
-    }
-    Ok(minutes.listener.end(None)?)
-}
-
-/// 16-bit samples on stdin until they end.
-fn stdin(listener: &mut Listener<'_>) -> Result<Found, Failure> {
-    let mut input = std::io::stdin().lock();
-    let (mut bytes, mut kept) = ([0_u8; 2560], 0);
-    let mut samples = Vec::with_capacity(1280);
-    let mut minutes = Minutes { listener, heard: 0 };
-    loop {
-        let count = match input.read(&mut bytes[kept..]) {
-            Ok(0) => return Ok(minutes.listener.end(None)?),
-            Ok(count) => kept + count,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(Failure::backend(format!("stdin: {error}"))),
-        };
-        let (pairs, half) = bytes[..count].as_chunks::<2>();
-        samples.clear();
-        samples.extend(pairs.iter().map(|pair| f32::from(i16::from_le_bytes(*pair)) / 32_768.0));
-        // A pipe may end a read in the middle of a sample.
-        kept = half.len();
-        if kept == 1 {
-            bytes[0] = bytes[count - 1];
-        }
-        minutes.push(&samples)?;
-    }
+    Ok(listener.end(None)?)
 }

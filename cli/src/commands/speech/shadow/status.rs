@@ -103,8 +103,8 @@ fn summary(place: &ShadowPlace, evidence: &Evidence, unlabelled: usize) -> Resul
         cell(
             "probes",
             format!(
-                "{}; the one in service heard {}, the candidate {}",
-                evidence.probes, evidence.probes_champion, evidence.probes_candidate
+                "{}; the one in service heard {}, the candidate {}, neither {}",
+                evidence.probes, evidence.probes_champion, evidence.probes_candidate, evidence.probes_neither
             ),
         ),
         cell("no label", format!("{unlabelled} events, {} on which they disagree", evidence.unlabelled_discordant)),

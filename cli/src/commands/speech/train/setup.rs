@@ -34,6 +34,15 @@ impl Speakers {
         // Two voices speak at a time: each on one thread.
         let files = voice_files(context, Some(1))?;
         let mut present = tenpass_tts::present(&files);
+        // Voices of languages that have no phonemes here speak English: more throats for blends.
+        if present.iter().any(|voice| voice.engine == "kokoro") {
+            let silent = tenpass_tts::kokoro_styles(&files).into_iter().filter(|name| {
+                let own = format!("kokoro:{name}");
+                !present.iter().any(|voice| voice.spec == own)
+            });
+            let spoken: Vec<VoiceInfo> = silent.map(|name| english(&name)).collect();
+            present.extend(spoken);
+        }
         present
             .retain(|voice| wanted.is_empty() || wanted.iter().any(|prefix| voice.spec.starts_with(prefix.as_str())));
         if present.is_empty() && !wanted.is_empty() {
@@ -48,6 +57,16 @@ impl Speakers {
     }
 }
 
+fn english(style: &str) -> VoiceInfo {
+    VoiceInfo {
+        spec: format!("kokoro:{style}@en-us"),
+        engine: "kokoro".to_owned(),
+        language: "en".to_owned(),
+        rate: 24_000,
+        natural: true,
+    }
+}
+
 /// The plan that was typed.
 pub(crate) fn plan(word: &str, typed: &TrainingData) -> Result<WakePlan, Failure> {
     let share = |name: &str, value: f64, most: f64| {
@@ -59,6 +78,7 @@ pub(crate) fn plan(word: &str, typed: &TrainingData) -> Result<WakePlan, Failure
     };
     share("--smoothing", f64::from(typed.smoothing), 0.5)?;
     share("--mixup", typed.mixup, 1.0)?;
+    share("--near-weight", f64::from(typed.near_weight), 100.0)?;
     share("--focal", f64::from(typed.focal), 10.0)?;
     share("--target", typed.target, 1000.0)?;
     let mut plan = WakePlan::new(word);
@@ -70,19 +90,13 @@ pub(crate) fn plan(word: &str, typed: &TrainingData) -> Result<WakePlan, Failure
     plan.steps = typed.steps;
     plan.architecture = typed.architecture.into();
     plan.target_per_hour = typed.target;
+    plan.languages.clone_from(&typed.languages);
+    plan.optimisation.near_weight = typed.near_weight;
     plan.optimisation.focus = typed.focal;
     plan.optimisation.smoothing = typed.smoothing;
     plan.optimisation.mixup = typed.mixup;
     plan.threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
     Ok(plan)
-}
-
-/// The head of the settings.
-pub(crate) fn head_in_service(context: &Context) -> Result<PathBuf, Failure> {
-    context.resolved.settings.speech.wake_head.clone().ok_or_else(|| {
-        Failure::mistake("no head was named, and the setting speech.wake_head is empty")
-            .hint("name one with --head FILE.onnx, or train one: tenpass train wake --word kora")
-    })
 }
 
 pub(crate) fn stage_name(stage: Stage) -> &'static str {

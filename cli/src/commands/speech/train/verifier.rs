@@ -2,9 +2,9 @@
 
 use tenpass_train::verifier::{Judgement, Sources, VerifierRecord, collect, train};
 use tenpass_train::wake::Record;
-use tenpass_wake::Head;
 
-use super::setup::{extractor, head_in_service};
+use super::super::head;
+use super::setup::extractor;
 use crate::args::speech::train::TrainVerifier;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -13,15 +13,15 @@ use crate::progress::StageProgress;
 
 /// Carries out the command.
 pub(super) fn run(context: &Context, command: &TrainVerifier) -> Result<Exit, Failure> {
-    let path = match &command.head {
-        Some(path) => path.clone(),
-        None => head_in_service(context)?,
-    };
-    let head = Head::load(&path).map_err(tenpass_train::wake::TrainError::from)?;
+    let chosen = head::head(context, command.head.as_deref())?;
+    let (path, head) = (chosen.path.clone(), chosen.load()?);
     let record = Record::beside(&path)?;
-    let threshold = command.threshold.or(record.as_ref().map(|record| record.threshold)).unwrap_or(0.5);
+    let threshold =
+        command.threshold.or(record.as_ref().map(|record| record.threshold)).or(chosen.threshold).unwrap_or(0.5);
     let word = record.map_or_else(|| head.name().to_owned(), |record| record.word);
-    let out = command.out.clone().unwrap_or_else(|| path.with_file_name(format!("{}-verifier.json", head.name())));
+    // Without a head's name typed its folder is the program's: what is made is put where one stands.
+    let beside = |name: String| if command.head.is_some() { path.with_file_name(name) } else { name.into() };
+    let out = command.out.clone().unwrap_or_else(|| beside(format!("{}-verifier.json", head.name())));
     let work = command.work.clone().unwrap_or_else(|| out.with_extension("work"));
     let extractor = extractor(context, &work)?;
     let progress = StageProgress::new(context.printer);

@@ -53,6 +53,16 @@ fn text(record: &Record, out: &Path) -> String {
         Some(test) => lines.push(measured("test", test)),
         None => lines.push("  test: nothing was held out (three voices or days of a kind are needed)".to_owned()),
     }
+    if let Some(near) = &record.near {
+        lines.push(format!(
+            "  near misses of the test: {} of {} woke it: {:.1} % ({:.1} – {:.1} %); counted apart",
+            near.woke,
+            near.said,
+            100.0 * near.woke as f64 / near.said.max(1) as f64,
+            100.0 * near.rate.0,
+            100.0 * near.rate.1
+        ));
+    }
     if record.dev.per_hour.0 > record.target_per_hour {
         lines.push(format!("warning: no threshold reaches {} false wakes an hour", record.target_per_hour));
     }

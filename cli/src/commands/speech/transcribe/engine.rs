@@ -9,6 +9,7 @@ use super::super::assets::{asset, asset_if_there};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::progress::StageProgress;
 
 /// The detector that the gate needs.
 const VAD: &str = "silero-vad";
@@ -21,17 +22,21 @@ pub(in crate::commands::speech) fn open_engine(
 ) -> Result<Box<dyn Transcriber>, Failure> {
     let files = files(context, spec, gate)?;
     // It takes seconds, and only before the first use.
-    let mut quarters = 0;
+    let mut bar: Option<StageProgress> = None;
     let mut progress = |step: ImportStep| {
-        let done = 4 * step.done / step.total.max(1);
         if step.what == "reading" {
             context.printer.note(&format!("{}: converting it for {}, once", spec.model, spec.engine.name()));
-        } else if done > quarters {
-            quarters = done;
-            context.printer.note(&format!("{}: {} % converted", spec.model, 25 * done));
+        } else {
+            let bar = bar.get_or_insert_with(|| StageProgress::new(context.printer));
+            let count = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+            bar.tell("converting", count(step.done), count(step.total));
         }
     };
-    load_with(spec, &files, &mut progress).map_err(failure)
+    let loaded = load_with(spec, &files, &mut progress).map_err(failure);
+    if let Some(bar) = bar {
+        bar.end();
+    }
+    loaded
 }
 
 fn files(context: &Context, spec: &SttSpec, gate: bool) -> Result<Files, Failure> {

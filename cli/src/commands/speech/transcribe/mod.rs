@@ -6,7 +6,7 @@ mod sound;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use tenpass_stt::{Decoding, SttError, SttSpec, Transcriber, Transcript, subtitles};
+use tenpass_stt::{Decoding, Segment, SttError, SttSpec, Transcriber, Transcript, subtitles};
 
 use crate::args::speech::transcribe::{Transcribe, TranscriptFormat};
 use crate::context::Context;
@@ -43,9 +43,23 @@ pub(crate) fn run(context: &Context, command: &Transcribe) -> Result<Exit, Failu
             Some(sound) => sound,
             None => SoundFile::open(path)?,
         };
-        let transcript = transcribe(engine.as_ref(), &mut sound, path, &decoding)?;
+        // Plain text is printed as it is heard; an hour would be long to wait for.
+        let printed = command.format == TranscriptFormat::Text && outputs.is_none();
+        let several = command.files.len() > 1;
+        if printed && several {
+            context.printer.out(&format!("{}:", path.display()));
+        }
+        let mut heard = |segment: &Segment| {
+            if printed {
+                context.printer.out(&format!("{}{}", if several { "  " } else { "" }, segment.text));
+            }
+        };
+        let transcript = transcribe(engine.as_ref(), &mut sound, path, &decoding, &mut heard)?;
         if let Some(note) = sound.note() {
             context.printer.note(&format!("warning: {}: {note}", path.display()));
+        }
+        if transcript.segments.is_empty() {
+            context.printer.note(&format!("{}: no speech was heard", path.display()));
         }
         let written = Written {
             file: path.display().to_string(),
@@ -62,7 +76,8 @@ pub(crate) fn run(context: &Context, command: &Transcribe) -> Result<Exit, Failu
             None if command.format == TranscriptFormat::Json && command.files.len() > 1 => {
                 all.push(serde_json::to_value(&written).map_err(Failure::bug)?);
             }
-            None => show(context, command, &written)?,
+            None if printed => {}
+            None => context.printer.out(&rendered(command.format, &written)?),
         }
     }
     if !all.is_empty() {
@@ -76,15 +91,19 @@ fn transcribe(
     sound: &mut SoundFile,
     path: &Path,
     decoding: &Decoding,
+    heard: &mut dyn FnMut(&Segment),
 ) -> Result<Transcript, Failure> {
-    engine.transcribe_stream(sound, decoding, &mut |_| ()).map_err(|error| {
+    engine.transcribe_stream(sound, decoding, heard).map_err(|error| {
+        let short = matches!(error, SttError::Short { .. });
         let named = match error {
             SttError::Input(problem) if !problem.starts_with(&path.display().to_string()) => {
                 SttError::Input(format!("{}: {problem}", path.display()))
             }
             other => other,
         };
-        failure(named)
+        let failure = failure(named);
+        let message = if short { format!("{}: {}", path.display(), failure.message) } else { failure.message.clone() };
+        Failure { message, ..failure }
     })
 }
 
@@ -107,6 +126,7 @@ fn decoding(command: &Transcribe) -> Result<Decoding, Failure> {
         cut_context: command.cut_context,
         gate: !command.no_gate,
         threads: command.threads.map_or(0, usize::from),
+        enough: None,
     })
 }
 
@@ -141,16 +161,4 @@ fn rendered(format: TranscriptFormat, written: &Written<'_>) -> Result<String, F
         TranscriptFormat::Srt => subtitles::srt(segments),
         TranscriptFormat::Vtt => subtitles::vtt(segments),
     })
-}
-
-/// Prints one sound; with several, texts stand under their file's name.
-fn show(context: &Context, command: &Transcribe, written: &Written<'_>) -> Result<(), Failure> {
-    let text = rendered(command.format, written)?;
-    if command.files.len() > 1 && command.format == TranscriptFormat::Text {
-        let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
-        context.printer.out(&format!("{}:\n{indented}", written.file));
-    } else {
-        context.printer.out(&text);
-    }
-    Ok(())
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::Serialize;
 use tenpass_wake::{Event, Output};
 
-use super::{setup, source};
+use super::super::source;
+use super::setup;
 use crate::args::speech::wake::{EventFormat, Listen};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -26,12 +27,13 @@ struct Line<'a> {
 
 /// Carries out the command.
 pub(super) fn run(context: &Context, command: &Listen) -> Result<Exit, Failure> {
-    let mut detector = setup::detector(context, &command.detector)?;
-    let names: Vec<&str> = detector.heads().map(tenpass_wake::Head::name).collect();
-    context.printer.note(&format!("listening for {}", names.join(", ")));
+    let setup::Listening { mut detector, heads } = setup::detector(context, &command.detector)?;
+    for head in &heads {
+        context.printer.note(&format!("listening with {}, threshold {}", head.told(), head.threshold_told()));
+    }
     let mut events = 0;
-    let mut failed = None;
     let mut heard = |samples: &[f32]| {
+        let mut failed = None;
         detector.push(samples, &mut |output| {
             if let Output::Fired(event) = output {
                 events += 1;
@@ -40,14 +42,12 @@ pub(super) fn run(context: &Context, command: &Listen) -> Result<Exit, Failure> 
                 }
             }
         });
+        failed.map_or(Ok(true), Err)
     };
     match command.from.as_deref() {
-        None => source::microphone(&mut heard)?,
+        None => source::microphone("tenpass wake listen --from -", &mut heard)?,
         Some(from) if from == Path::new("-") => source::stdin(&mut heard)?,
         Some(from) => source::file(context, from, &mut heard)?,
-    }
-    if let Some(failure) = failed {
-        return Err(failure);
     }
     let (count, seconds) = (events, detector.seconds());
     context.printer.note(&format!("{count} event{} in {seconds:.1} s", if count == 1 { "" } else { "s" }));

@@ -3,7 +3,6 @@
 mod listen;
 mod score;
 mod setup;
-mod source;
 
 use crate::args::speech::train::Source;
 use crate::args::speech::wake::Wake;

@@ -7,7 +7,8 @@ use tenpass_frame::Kind;
 use tenpass_wake::{Detector, HOP, Head, Output, dither};
 
 use super::super::super::table::{self, Columns, table};
-use super::{setup, source};
+use super::super::source;
+use super::setup;
 use crate::args::speech::wake::Score;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -43,7 +44,10 @@ const COLUMNS: &Columns = &[
 
 /// Carries out the command.
 pub(super) fn run(context: &Context, command: &Score) -> Result<Exit, Failure> {
-    let mut detector = setup::detector(context, &command.detector)?;
+    let setup::Listening { mut detector, heads } = setup::detector(context, &command.detector)?;
+    for head in heads.iter().filter(|_| command.detector.heads.is_empty()) {
+        context.printer.note(&format!("scored by {}, threshold {}", head.told(), head.threshold_told()));
+    }
     let mut rows = Vec::new();
     for path in &command.files {
         rows.extend(score(context, &mut detector, path)?);
@@ -73,7 +77,10 @@ fn score(context: &Context, detector: &mut Detector, path: &Path) -> Result<Vec<
         });
     };
     hear(detector, &dither(cold * HOP));
-    source::file(context, path, &mut |samples| hear(detector, samples))?;
+    source::file(context, path, &mut |samples| {
+        hear(detector, samples);
+        Ok(true)
+    })?;
     let seconds = detector.seconds() - offset_s;
     hear(detector, &dither(TAIL_FRAMES * HOP));
     let names = detector.heads().map(|head| head.name().to_owned());

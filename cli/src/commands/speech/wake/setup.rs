@@ -1,9 +1,9 @@
 //! From what was typed to a detector.
 
-use tenpass_audio::AudioError;
 use tenpass_wake::{Detector, DetectorConfig, EmbeddingModel, Head, Vad, Verifier, WakeError};
 
 use super::super::assets::asset;
+use super::super::head::{self, ChosenHead, OFF_OF_ON};
 use crate::args::speech::wake::DetectorArguments;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -14,33 +14,43 @@ impl From<WakeError> for Failure {
     }
 }
 
-/// A file that is no sound.
-pub(super) fn unreadable(error: &AudioError) -> Failure {
-    Failure::mistake(error).hint(error.hint())
+/// A detector, and where its heads come from.
+pub(super) struct Listening {
+    pub(super) detector: Detector,
+    /// With the thresholds in force.
+    pub(super) heads: Vec<ChosenHead>,
 }
 
 /// The detector that was asked for. Heads are read first: what was typed is refused before an asset is
 /// looked for.
-pub(super) fn detector(context: &Context, typed: &DetectorArguments) -> Result<Detector, Failure> {
+pub(super) fn detector(context: &Context, typed: &DetectorArguments) -> Result<Listening, Failure> {
     let config = config(typed)?;
-    let heads = heads(context, typed)?;
+    let mut chosen = head::heads(context, &typed.heads)?;
+    let heads = chosen.iter().map(ChosenHead::load).collect::<Result<Vec<Head>, _>>()?;
     let verifier = typed.verifier.as_deref().map(Verifier::load).transpose()?;
     let model = EmbeddingModel::load(&asset(context, "speech-embedding")?)?;
     let mut detector = Detector::new(&model, heads, config)?;
+    for (place, head) in chosen.iter_mut().enumerate() {
+        // A threshold that was typed holds for all; else each head has its own, and lets go where it was measured to.
+        let on = typed.threshold.or(head.threshold).unwrap_or(DetectorConfig::default().threshold_on);
+        detector = detector.with_thresholds(place, on, typed.threshold_off.unwrap_or(on * OFF_OF_ON))?;
+        head.threshold = Some(on);
+    }
     if let Some(verifier) = verifier {
         detector = detector.with_verifier(0, verifier);
     }
     if typed.vad.is_some() {
         detector = detector.with_vad(Vad::load(&asset(context, "silero-vad")?)?);
     }
-    Ok(detector)
+    Ok(Listening { detector, heads: chosen })
 }
 
 fn config(typed: &DetectorArguments) -> Result<DetectorConfig, Failure> {
     let usual = DetectorConfig::default();
+    let threshold_on = typed.threshold.unwrap_or(usual.threshold_on);
     let config = DetectorConfig {
-        threshold_on: typed.threshold,
-        threshold_off: typed.threshold_off.unwrap_or(usual.threshold_off.min(typed.threshold)),
+        threshold_on,
+        threshold_off: threshold_on * OFF_OF_ON,
         hits: typed.hits,
         of: typed.of,
         vad_threshold: typed.vad.unwrap_or(usual.vad_threshold),
@@ -48,16 +58,4 @@ fn config(typed: &DetectorArguments) -> Result<DetectorConfig, Failure> {
     };
     config.check()?;
     Ok(config)
-}
-
-fn heads(context: &Context, typed: &DetectorArguments) -> Result<Vec<Head>, Failure> {
-    if !typed.heads.is_empty() {
-        return Ok(typed.heads.iter().map(|path| Head::load(path)).collect::<Result<_, _>>()?);
-    }
-    let Some(path) = &context.resolved.settings.speech.wake_head else {
-        return Err(Failure::backend("no wake word is set up: a head must be trained first").hint(
-            "train one with `tenpass train wake --word WORD`, then name it with --head or the setting speech.wake_head",
-        ));
-    };
-    Ok(vec![Head::load(path)?])
 }

@@ -1,4 +1,5 @@
-//! From settings and arguments to what an assistant is made of.
+//! From settings and arguments to what an assistant is made of: shared by its front ends, `chat` and
+//! `serve`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use tenpass_tools::assistant::{AgentFolder, LiveOptions, Options, ProviderChoice
 use tenpass_tools::providers::Provider;
 use tenpass_tools::spend::Caps;
 
-use crate::args::agent::{AutoStructure, Chat};
+use crate::args::agent::{AssistantFlags, AutoStructure};
 use crate::commands::{bench, probe};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -30,9 +31,9 @@ pub(super) struct Choices {
 }
 
 /// Reads settings and arguments.
-pub(super) fn choices(context: &Context, chat: &Chat) -> Result<Choices, Failure> {
+pub(super) fn choices(context: &Context, flags: &AssistantFlags) -> Result<Choices, Failure> {
     let settings = &context.resolved.settings;
-    let spec = match &chat.model {
+    let spec = match &flags.model {
         Some(spec) => spec.clone(),
         None => settings.model.parse::<ModelSpec>().map_err(Failure::mistake)?,
     };
@@ -43,28 +44,28 @@ pub(super) fn choices(context: &Context, chat: &Chat) -> Result<Choices, Failure
         turn_timeout: settings.turn_timeout,
         ..Limits::for_profile(profile)
     };
-    let selection: Selection = match chat.tools {
+    let selection: Selection = match flags.tools {
         Some(selection) => selection,
         None => settings.tool_selection.parse().map_err(Failure::mistake)?,
     };
-    let retrieval = match chat.memory {
+    let retrieval = match flags.memory {
         Some(retrieval) => retrieval,
         None => settings.memory_retrieval.parse().map_err(Failure::mistake)?,
     };
-    let structure = match (chat.structure, settings.structure.as_str()) {
+    let structure = match (flags.structure, settings.structure.as_str()) {
         (Some(structure), _) => structure,
         (None, "auto") => AutoStructure::Auto,
         (None, name) => AutoStructure::Fixed(name.parse::<Structure>().map_err(Failure::mistake)?),
     };
     let sampling = SamplingOptions {
-        temperature: chat.temperature.unwrap_or(SamplingOptions::default().temperature),
-        max_tokens: chat.max_tokens.unwrap_or(MAX_TOKENS),
-        seed: chat.seed.unwrap_or_else(bench::drawn_seed),
+        temperature: flags.temperature.unwrap_or(SamplingOptions::default().temperature),
+        max_tokens: flags.max_tokens.unwrap_or(MAX_TOKENS),
+        seed: flags.seed.unwrap_or_else(bench::drawn_seed),
         ..SamplingOptions::default()
     };
     let options = LiveOptions {
         folder: AgentFolder::new(context.agent_folder()),
-        files: chat.files.clone().or_else(|| settings.files_dir.clone()),
+        files: flags.files.clone().or_else(|| settings.files_dir.clone()),
         read: settings.read_dirs.clone(),
         cleanup: settings.cleanup_dirs.clone(),
         protected: own_places(context),
@@ -81,8 +82,8 @@ pub(super) fn choices(context: &Context, chat: &Chat) -> Result<Choices, Failure
         agent: AgentSettings { selection, structure: None, options: sampling, limits: Some(limits) },
         options: Options { profile, retrieval, history: settings.history, ..Options::default() },
     };
-    let has_typed_context = chat.ctx.is_some();
-    Ok(Choices { spec, options, structure, context: chat.ctx.unwrap_or(settings.context), has_typed_context })
+    let has_typed_context = flags.ctx.is_some();
+    Ok(Choices { spec, options, structure, context: flags.ctx.unwrap_or(settings.context), has_typed_context })
 }
 
 impl Choices {
