@@ -10,6 +10,7 @@
 )]
 
 pub mod script;
+pub mod serve;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -131,7 +131,7 @@ fn a_folder_with_cases_alone_is_a_project_and_a_night_without_them_is_a_mistake(
     let nights = || std::fs::read_dir(project.folder.path().join("runs/nights")).unwrap().count();
     let before = nights();
     let (code, error) = run(&["nightly"]);
-    assert!(code == Some(2) && error.contains("there is no cases/rounds here"), "{error}");
+    assert!(code == Some(2) && error.contains("there is nothing of bench rounds here"), "{error}");
     assert_eq!(nights(), before, "no night was begun");
 }
 

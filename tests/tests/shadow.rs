@@ -83,11 +83,9 @@ fn a_week_of_recorded_days_in_seconds_then_a_decision_and_back() {
     let (champion, candidate) = (champion.to_str().unwrap(), candidate.to_str().unwrap());
     let (wake_word, days) = (wake.to_str().unwrap(), days.to_str().unwrap());
 
-    // Without any head in service there is nothing to listen beside.
     let words = |typed: &[&'static str]| at(wake_word, typed);
     let mut start = words(&["shadow", "start"]);
     start.extend(["--from", days, "--candidate", candidate]);
-    assert!(tenpass.fails(3, &start).contains("no head is in service"));
     let mut first = words(&["promote", "accept", "wake", "--despite", "the first"]);
     first.extend(["--candidate", champion]);
     tenpass.ok(&first);
@@ -110,6 +108,7 @@ fn a_week_of_recorded_days_in_seconds_then_a_decision_and_back() {
     );
     // The candidate fires on the other phrase while the agent speaks, and nobody has said what that was.
     assert_eq!((&found["unlabelled_discordant"], &found["self_triggers"]), (&json!(7), &json!(7)), "{found}");
+    probes_give_the_absolute_rate(&tenpass, folder.path(), wake_word, &[("alexa", &alexa), ("jarvis", &jarvis)]);
     let event = status["unlabelled"][0]["id"].as_str().unwrap().to_owned();
     let sound =
         wake.join("shadow").join(fs::read_dir(wake.join("shadow")).unwrap().next().unwrap().unwrap().file_name());
@@ -144,6 +143,56 @@ fn a_week_of_recorded_days_in_seconds_then_a_decision_and_back() {
     assert_eq!(decisions, ["accepted", "rejected", "accepted"]);
     assert_eq!(now["record"][1]["evidence"]["wakes_champion_only"], 7);
     assert_eq!(now["record"][2]["despite"], "an exercise");
+}
+
+/// Recordings of the word stand for someone who is asked: each counts once, and what neither head hears shows.
+fn probes_give_the_absolute_rate(tenpass: &Tenpass, folder: &Path, wake: &str, words: &[(&str, &[f32])]) {
+    let probes = folder.join("probes");
+    fs::create_dir(&probes).unwrap();
+    for (name, word) in words {
+        write_wav(&probes.join(format!("{name}.wav")), &stretch(4.0, &[(1.0, *word)])).unwrap();
+    }
+    write_wav(&probes.join("nobody.wav"), &stretch(2.0, &[])).unwrap();
+    let probe = at(wake, &["shadow", "probe", "--format", "json", "--from", probes.to_str().unwrap()]);
+    // Seven of the days before: the head in service heard all, the candidate none.
+    let missed = |found: &Value| -> Vec<u64> {
+        found.as_array().unwrap().iter().map(|row| row["missed"].as_u64().unwrap()).collect()
+    };
+    let found = json_of(tenpass, 0, &probe);
+    assert_eq!((&found[0]["probes"], missed(&found)), (&json!(10), vec![2, 9, 1]), "{found:#}");
+    assert_eq!(missed(&json_of(tenpass, 0, &probe)), [2, 9, 1], "a recording counts twice");
+    let status = json_of(tenpass, 0, &at(wake, &["shadow", "status", "--format", "json"]));
+    assert_eq!(status["evidence"]["days"], 7, "probes are no exposure");
+}
+
+#[test]
+fn the_head_in_service_listens_where_none_is_named() {
+    let tenpass = Tenpass::new();
+    let folder = tempfile::tempdir().unwrap();
+    let clip = folder.path().join("said.wav");
+    write_wav(&clip, &stretch(4.0, &[(1.5, &said("hey jarvis"))])).unwrap();
+    let clip = clip.to_str().unwrap();
+    let score = ["wake", "score", clip, "--format", "json"];
+    let events = |found: &Value| found[0]["events"].as_u64().unwrap();
+
+    // Its own threshold lies beside the head, and a typed one wins.
+    let own = folder.path().join("own.onnx");
+    fs::copy(head("hey_jarvis_v0.1.onnx"), &own).unwrap();
+    fs::write(own.with_extension("json"), r#"{"threshold": 1.0}"#).unwrap();
+    let with_head = |more: &[&str]| {
+        let mut words = score.to_vec();
+        words.extend(["--head", own.to_str().unwrap()]);
+        words.extend(more);
+        events(&json_of(&tenpass, 0, &words))
+    };
+    assert_eq!((with_head(&[]), with_head(&["--threshold", "0.5"])), (0, 1));
+
+    let bare = head("hey_jarvis_v0.1.onnx");
+    tenpass.ok(&["promote", "accept", "wake", "--despite", "the first", "--candidate", bare.to_str().unwrap()]);
+    let found = json_of(&tenpass, 0, &score);
+    assert_eq!((&found[0]["head"], events(&found)), (&json!("hey_jarvis_v0.1"), 1), "{found:#}");
+    let text = tenpass.ok(&["promote", "status", "wake"]);
+    assert!(text.starts_with("in service: hey_jarvis_v0.1.onnx since ") && text.contains(", from "), "{text}");
 }
 
 #[test]

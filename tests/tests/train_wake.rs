@@ -12,8 +12,8 @@ const WORD: &str = "hey computer";
 /// Fewest of the words that a head must hit on voices it never heard: it was 0.69 where this was written. Chance hits
 /// none of them at this few false wakes, and a head that fires always is counted out by those.
 const LEAST_HIT: f64 = 0.4;
-/// Most false wakes an hour on sound it never heard, a third of it near misses: a head that fires at chance, once in
-/// a hundred frames, would have 400.
+/// Most false wakes an hour on sound it never heard: a head that fires at chance, once in a hundred frames, would have
+/// 400.
 const MOST_PER_HOUR: f64 = 60.0;
 
 /// A small training by espeak-ng and flite; the work folder decides whether anything is spoken again.
