@@ -7,6 +7,7 @@ use jiff::Zoned;
 use tenpass_agent::memory::panel;
 use tenpass_agent::prompt::Language;
 use tenpass_agent::session::{Command, ThinkSetting, help};
+use tenpass_tools::assistant::model_rows;
 use tenpass_trace::database::SpendKind;
 
 use super::Conversations;
@@ -161,22 +162,7 @@ impl Conversations {
 
     fn model_note(&self) -> String {
         let Some(live) = self.model.live() else { return "there is no model yet".to_owned() };
-        let agent = live.assistant.agent();
-        let info = agent.model.info();
-        let mut rows = vec![
-            ("model", info.spec.clone()),
-            ("structure", agent.structure().to_string()),
-            ("tools", agent.settings.selection.to_string()),
-            ("temperature", agent.settings.options.temperature.to_string()),
-            ("seed", agent.settings.options.seed.to_string()),
-        ];
-        let known = [
-            ("digest", info.digest.clone()),
-            ("quantization", info.quantization.clone()),
-            ("context", info.context.map(|tokens| format!("{tokens} tokens"))),
-            ("runs on", info.runtime.clone()),
-        ];
-        rows.extend(known.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        let rows = model_rows(live.assistant.agent());
         let lines: Vec<String> =
             rows.iter().map(|(name, value)| format!("{name:<12} {}", one_line(value, 200))).collect();
         fenced(&lines.join("\n"))

@@ -3,7 +3,7 @@
 use jiff::Zoned;
 use tenpass_agent::memory::panel;
 use tenpass_agent::session::{Command, SessionState, ThinkSetting, Undone, help, typed_reply};
-use tenpass_tools::assistant::{AgentFolder, InitialSession, mark_undone, resume};
+use tenpass_tools::assistant::{AgentFolder, InitialSession, mark_undone, model_rows, resume};
 use tenpass_trace::database::{DatabaseError, SpendError, SpendKind};
 
 use super::console::Line;
@@ -196,22 +196,7 @@ impl Talk {
         let Some(live) = &self.live else {
             return self.write_dim("there is no model yet");
         };
-        let agent = live.assistant.agent();
-        let info = agent.model.info();
-        let mut rows = vec![
-            ("model", info.spec.clone()),
-            ("structure", agent.structure().to_string()),
-            ("tools", agent.settings.selection.to_string()),
-            ("temperature", agent.settings.options.temperature.to_string()),
-            ("seed", agent.settings.options.seed.to_string()),
-        ];
-        let known = [
-            ("digest", info.digest.clone()),
-            ("quantization", info.quantization.clone()),
-            ("context", info.context.map(|tokens| format!("{tokens} tokens"))),
-            ("runs on", info.runtime.clone()),
-        ];
-        rows.extend(known.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        let rows = model_rows(live.assistant.agent());
         for (name, value) in rows {
             self.write_line(&format!(
                 "{} {}",

@@ -8,6 +8,7 @@
 //! Chat, serve and the rounds bench differ in what they put into [`Parts`] and in the
 //! [`Interaction`] they pass; what a turn is made of, and what it leaves behind, is here.
 
+mod about;
 mod claims;
 mod folder;
 mod folders;
@@ -18,6 +19,7 @@ mod remember;
 mod session;
 mod toolbox;
 
+pub use about::model_rows;
 pub use claims::{Unborne, unborne_claims};
 pub use folder::AgentFolder;
 pub use live::{Live, LiveError, LiveOptions, LiveStore, ProviderChoice, Search, live};
